@@ -1,0 +1,107 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+// The house has storeys; a room is one target, and imports go down only:
+// Programs → Edge → UseCases → Domain ← Adapters → Native → C, with Plumbing beside Native for everybody above it.
+// `swift build --explicit-target-dependency-import-check error` holds every import against this file.
+
+let language: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A C library as Debian installs it: a module map and a `shim.h`.
+func door(_ name: String, _ pkgConfig: String, _ debianPackage: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([debianPackage])])
+}
+
+/// One room of a storey.
+func room(_ storey: String, _ name: String, _ uses: [String] = [], resources: [Resource]? = nil) -> Target {
+    .target(
+        name: name, dependencies: uses.map { .init(stringLiteral: $0) }, path: "Sources/\(storey)/\(name)",
+        resources: resources, swiftSettings: language + [.strictMemorySafety()])
+}
+
+/// The tests of one room; they may poke at raw sockets, so the strict memory check stays with the sources.
+func tests(of name: String, _ uses: [String] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: ([name] + uses).map { .init(stringLiteral: $0) },
+        path: "Tests/\(name)Tests", swiftSettings: language)
+}
+
+/// A suite that belongs to no single room.
+func suite(_ name: String, _ uses: [String]) -> Target {
+    .testTarget(
+        name: name, dependencies: uses.map { .init(stringLiteral: $0) }, path: "Tests/\(name)", swiftSettings: language)
+}
+
+let package = Package(
+    name: "consent-gateway",
+    products: [.executable(name: "consent-gateway", targets: ["consent-gateway"])],
+    targets: [
+        // C: doors to the system's libraries
+        door("CCurl", "libcurl", "libcurl4-openssl-dev"),
+        door("CJansson", "jansson", "libjansson-dev"),
+        door("CMicrohttpd", "libmicrohttpd", "libmicrohttpd-dev"),
+        door("CYAML", "yaml-0.1", "libyaml-dev"),
+        door("CSQLite", "sqlite3", "libsqlite3-dev"),
+        door("COpenSSL", "libcrypto", "libssl-dev"),
+        .target(name: "CLinux", path: "Sources/C/CLinux"),
+
+        // Native: one room a C library; the only storey where `unsafe` is written
+        room("Native", "NativeSystem", ["CLinux"]),
+        room("Native", "NativeEventLoop", ["CLinux", "NativeSystem"]),
+        room("Native", "NativeCurl", ["CCurl", "NativeEventLoop", "NativeSystem"]),
+        room("Native", "NativeHTTPServer", ["CMicrohttpd", "CLinux", "NativeEventLoop", "NativeSystem"]),
+        room("Native", "NativeJSON", ["CJansson"]),
+        room("Native", "NativeYAML", ["CYAML"]),
+        room("Native", "NativeSQLite", ["CSQLite", "NativeSystem"]),
+        room("Native", "NativeCrypto", ["COpenSSL"]),
+
+        // Plumbing
+        room("Plumbing", "Lifecycle", ["NativeSystem"]),
+        room("Plumbing", "Observability", ["NativeSystem", "NativeJSON"]),
+        room("Plumbing", "Settings", ["NativeSystem", "NativeYAML"]),
+
+        // Domain: imports nothing
+        room("Domain", "Consents"),
+
+        // Adapters
+        room(
+            "Adapters", "ProviderClients",
+            ["Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeYAML", "NativeCrypto"]),
+        room("Adapters", "ConsentStores", ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem"]),
+        room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
+
+        // Use cases
+        room("UseCases", "ConsentUseCases", ["Consents", "Observability"]),
+
+        // Edge
+        room(
+            "Edge", "HTTPEdge",
+            ["Consents", "ConsentUseCases", "NativeHTTPServer", "NativeJSON", "NativeCrypto", "Observability"]),
+        room("Edge", "CommandLineEdge", ["Consents", "ConsentUseCases", "NativeJSON", "NativeSystem", "Observability"]),
+        room(
+            "Edge", "SimulatedProvider",
+            ["NativeHTTPServer", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem"]),
+
+        // Programs
+        room(
+            "Programs", "GatewayAssembly",
+            [
+                "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "SimulatedProvider", "ProviderClients",
+                "ConsentStores", "TokenVaults", "Settings", "Lifecycle", "Observability", "NativeEventLoop",
+                "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
+            ]),
+        .executableTarget(
+            name: "consent-gateway", dependencies: ["GatewayAssembly"], path: "Sources/Programs/consent-gateway",
+            swiftSettings: language + [.strictMemorySafety()]),
+    ],
+    swiftLanguageModes: [.v6]
+)

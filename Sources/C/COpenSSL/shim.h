@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Swift cannot call of this library (variadics, cast macros), and nothing else.
+#pragma once
+#include <openssl/evp.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>

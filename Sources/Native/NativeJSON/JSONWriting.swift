@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CJansson
+
+/// How a JSON value is written; UTF-8 always, only what must be is escaped.
+package enum JSONStyle: Sendable {
+    /// No blanks, members in the order they were set.
+    case compact
+    /// No blanks, members sorted by the bytes of their names: the same bytes for equal values.
+    case canonical
+    /// Two blanks a level, members in the order they were set, for people.
+    case indented
+
+    fileprivate var flags: Int32 {
+        switch self {
+        case .compact: JSON_COMPACT
+        case .canonical: JSON_COMPACT | JSON_SORT_KEYS
+        case .indented: 2
+        }
+    }
+}
+
+extension JSONValue {
+    /// The bytes of this value. Precondition: not nested deeper than 2,048 levels.
+    package func serialized(_ style: JSONStyle) -> [UInt8] {
+        let first = dump(style, capacity: 1024)
+        if first.needed <= 1024 { return first.bytes }
+        return dump(style, capacity: first.needed).bytes
+    }
+
+    private func dump(_ style: JSONStyle, capacity: Int) -> (bytes: [UInt8], needed: Int) {
+        var needed = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+                unsafe needed = json_dumpb(
+                    node, characters.baseAddress, capacity, Int(style.flags | JSON_ENCODE_ANY))
+            }
+            count = min(needed, capacity)
+        }
+        precondition(needed > 0, "a JSON value nests too deeply to be written")
+        return (bytes, needed)
+    }
+}

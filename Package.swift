@@ -102,6 +102,9 @@ let package = Package(
         .executableTarget(
             name: "consent-gateway", dependencies: ["GatewayAssembly"], path: "Sources/Programs/consent-gateway",
             swiftSettings: language + [.strictMemorySafety()]),
+
+        // Tests
+        tests(of: "NativeJSON"),
     ],
     swiftLanguageModes: [.v6]
 )

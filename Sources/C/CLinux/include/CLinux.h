@@ -18,3 +18,6 @@
 #include <unistd.h>
 
 int clinux_set_thread_name(const char *_Nonnull name);
+
+// The variables of this process; Swift 6 takes the global `environ` for unsafe to share.
+char *_Nullable *_Nullable clinux_environment(void);

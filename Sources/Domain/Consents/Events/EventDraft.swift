@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An event before the store gives it its place in the consent's chain (contract, section 6).
+package struct EventDraft: Sendable {
+    package var type: EventType
+    package var at: Instant
+    /// On whose call: an API key's name, `scheduler`, `command line`.
+    package var caller: String
+    package var requestID: String?
+    /// Strings and integers only. Personal values enter as salted digests.
+    package var data: [String: EventValue]
+    /// The salts and values behind those digests, under the consent's key; dropped at erasure.
+    package var personal: SealedBytes?
+
+    package init(
+        type: EventType, at: Instant, caller: String, requestID: String?, data: [String: EventValue] = [:],
+        personal: SealedBytes? = nil
+    ) {
+        self.type = type
+        self.at = at
+        self.caller = caller
+        self.requestID = requestID
+        self.data = data
+        self.personal = personal
+    }
+}
+
+package enum EventValue: Sendable, Equatable {
+    case text(String)
+    case integer(Int64)
+}
+
+/// What happened to a consent.
+package enum EventType: String, Sendable, CaseIterable {
+    case created = "consent.created"
+    case renewed = "consent.renewed"
+    case superseded = "consent.superseded"
+    case refreshed = "consent.refreshed"
+    case refreshFailed = "consent.refresh_failed"
+    case reauthorizationRequired = "consent.reauthorization_required"
+    case profileFetched = "consent.profile_fetched"
+    case codeOfOtherSubject = "security.code_of_other_subject"
+    case providerSubjectChanged = "security.provider_subject_changed"
+}
+
+/// An event as it lies in the chain.
+package struct StoredEvent: Sendable {
+    package var sequence: Int64
+    package var draft: EventDraft
+    /// HMAC-SHA-256 over the event before it and this one.
+    package var mac: [UInt8]
+
+    package init(sequence: Int64, draft: EventDraft, mac: [UInt8]) {
+        self.sequence = sequence
+        self.draft = draft
+        self.mac = mac
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One configured provider, as the use cases see it.
+package protocol ProviderConnection: Sendable {
+    var facts: ProviderFacts { get }
+
+    /// Spends a code. One request; it is never sent again, and listened to until `answer`.
+    func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome
+    /// Spends a refresh token, likewise. No `scope` parameter is sent.
+    /// - Parameter fence: asked right before the first byte leaves; false keeps the request from being sent.
+    func refresh(_ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool) async -> TokenOutcome
+    /// Asks userinfo for the attributes.
+    /// - Parameter limit: how long to wait at most.
+    func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome
+}
+
+/// What the use cases must know of a provider; the rest is its adapter's.
+package struct ProviderFacts: Sendable {
+    package var key: ProviderKey
+    package var issuer: IssuingClient
+    package var isPayPal: Bool
+    /// The scopes that the configuration asks for.
+    package var scopes: ScopeSet
+    package var redirectURI: String?
+    package var allowedRedirectURIs: [String]
+    package var isPKCERequired: Bool
+    package var isNonceRequired: Bool
+    /// A mock environment hands out one code for ever: its digest contains the subject and lasts 60 s.
+    package var hasConstantCode: Bool
+    package var policy: RefreshPolicy
+    package var timeouts: ProviderTimeouts
+
+    package init(
+        key: ProviderKey, issuer: IssuingClient, isPayPal: Bool, scopes: ScopeSet, redirectURI: String?,
+        allowedRedirectURIs: [String], isPKCERequired: Bool, isNonceRequired: Bool, hasConstantCode: Bool,
+        policy: RefreshPolicy, timeouts: ProviderTimeouts
+    ) {
+        self.key = key
+        self.issuer = issuer
+        self.isPayPal = isPayPal
+        self.scopes = scopes
+        self.redirectURI = redirectURI
+        self.allowedRedirectURIs = allowedRedirectURIs
+        self.isPKCERequired = isPKCERequired
+        self.isNonceRequired = isNonceRequired
+        self.hasConstantCode = hasConstantCode
+        self.policy = policy
+        self.timeouts = timeouts
+    }
+}
+
+/// How long is waited: `total` is what a caller waits, `answer` how long a spent code or token is listened to.
+package struct ProviderTimeouts: Sendable, Equatable {
+    package var connect: Duration
+    package var total: Duration
+    package var answer: Duration
+
+    package init(connect: Duration, total: Duration, answer: Duration) {
+        self.connect = connect
+        self.total = total
+        self.answer = answer
+    }
+}
+
+/// What goes with a code.
+package struct ExchangeParameters: Sendable {
+    /// An SDK code is exchanged with the SDK's own parameters, whatever the caller gave.
+    package var isSDKCode: Bool
+    package var redirectURI: String?
+    package var codeVerifier: SecretText?
+
+    package init(isSDKCode: Bool, redirectURI: String?, codeVerifier: SecretText?) {
+        self.isSDKCode = isSDKCode
+        self.redirectURI = redirectURI
+        self.codeVerifier = codeVerifier
+    }
+}
+
+/// What a token request came to, by what it means (refresh.md, the table of outcomes).
+package enum TokenOutcome: Sendable {
+    case granted(TokenAnswer)
+    /// The provider's own word that this code or refresh token is no good.
+    case rejected(ProviderStatement)
+    /// The provider refuses the gateway's credentials: the code or token is unspent.
+    case credentialsRefused(ProviderStatement)
+    /// The provider refuses the request as made: unspent as well.
+    case requestRefused(ProviderStatement)
+    /// Not processed; nobody may ask again before the delay is over.
+    case throttled(ProviderStatement, retryAfter: Duration?)
+    /// No byte left the gateway.
+    case notSent(NotSentReason)
+    /// It may have been processed, and no definite answer came.
+    case unknown(UnknownReason, ProviderStatement)
+    /// A 2xx in which no token can be read: spent. The body is for the sealed journal.
+    case unreadable(SecretText, ProviderStatement)
+}
+
+package enum NotSentReason: String, Sendable {
+    case resolve, connect, tls, proxy, refusedAddress, fenced, configuration, stopped
+}
+
+package enum UnknownReason: String, Sendable {
+    case timeout, reset, cutOff, secondSendPrevented, serverError, bodyTooLarge, protocolError
+}
+
+/// What a provider said, cut to 200 characters and freed of every value that we sent.
+package struct ProviderStatement: Sendable, Equatable {
+    /// The HTTP status; 0 where no head arrived.
+    package var status: Int
+    package var error: String?
+    package var errorDescription: String?
+    package var correlationID: String?
+
+    package init(status: Int, error: String? = nil, errorDescription: String? = nil, correlationID: String? = nil) {
+        self.status = status
+        self.error = error
+        self.errorDescription = errorDescription
+        self.correlationID = correlationID
+    }
+}
+
+/// What a userinfo request came to.
+package enum ProfileOutcome: Sendable {
+    /// Normalised, not yet minimised.
+    case fetched(Profile)
+    /// The provider refuses it to this token.
+    case refused(ProviderStatement)
+    /// Nothing usable came; to be tried again.
+    case failed(ProviderStatement)
+}

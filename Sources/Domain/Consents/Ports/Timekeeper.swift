@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Time and randomness, as they come into the house. Civil time is for records; deadlines are measured on the
+/// monotonic clock.
+package protocol Timekeeper: Sendable {
+    var now: Instant { get }
+    /// Time since an arbitrary start that never goes back.
+    var monotonic: Duration { get }
+    /// Returns at that monotonic time, or at once if it is past.
+    func sleep(until monotonic: Duration) async throws(CancellationError)
+}
+
+package protocol Entropy: Sendable {
+    /// Bits that nobody can guess.
+    func randomBits() -> (UInt64, UInt64)
+}
+
+extension Entropy {
+    package func identifier(at now: Instant) -> UUIDv7 {
+        UUIDv7(milliseconds: UInt64(max(0, now.milliseconds)), random: randomBits())
+    }
+}

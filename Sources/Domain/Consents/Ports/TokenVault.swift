@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What seals and opens. Every envelope names the key it is under, and is bound to its place: consent, column,
+/// generation.
+package protocol TokenVault: Ledger {
+    /// A new random key for one consent, sealed under the ring's current key.
+    func makeConsentKey(for id: ConsentID) throws(VaultFailure) -> ConsentKey
+    func openConsentKey(_ envelope: SealedBytes, for id: ConsentID) throws(VaultFailure) -> ConsentKey
+
+    func seal(_ tokens: TokenSet, generation: Int64, under key: ConsentKey) throws(VaultFailure) -> SealedBytes
+    func openTokens(_ envelope: SealedBytes, generation: Int64, under key: ConsentKey) throws(VaultFailure) -> TokenSet
+    func seal(_ profile: Profile, under key: ConsentKey) throws(VaultFailure) -> SealedBytes
+    func openProfile(_ envelope: SealedBytes, under key: ConsentKey) throws(VaultFailure) -> Profile
+    func seal(_ text: SecretText, as column: SealedColumn, under key: ConsentKey) throws(VaultFailure) -> SealedBytes
+    func openText(_ envelope: SealedBytes, as column: SealedColumn, under key: ConsentKey) throws(VaultFailure)
+        -> SecretText
+    /// The salted digests of personal values, for an event's data, and their salts and values under one seal.
+    func personalPart(_ values: [String: SecretText], under key: ConsentKey) throws(VaultFailure)
+        -> (digests: [String: EventValue], sealed: SealedBytes)
+
+    /// A grant that is no consent yet, under the ring's key, bound to its code's digest.
+    func seal(_ grant: KeptGrant, code: BlindIndex) throws(VaultFailure) -> SealedBytes
+    func openGrant(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> KeptGrant
+    /// What the provider said to a code, under the ring's key, bound to the code's digest.
+    func seal(_ statement: ProviderStatement, code: BlindIndex) throws(VaultFailure) -> SealedBytes
+    func openStatement(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> ProviderStatement
+
+    /// - Parameter subject: part of the digest for a provider whose mock environment hands out one code for ever.
+    func digest(of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?)
+        -> BlindIndex
+    func index(of subject: Subject) -> BlindIndex
+    func index(ofProviderSubject text: SecretText, at provider: ProviderKey) -> BlindIndex
+}
+
+/// What chains events: a MAC under the ledger key.
+package protocol Ledger: Sendable {
+    /// `HMAC-SHA-256(ledger key, previous ‖ event)`; `previous` is empty for a consent's first event.
+    func mac(previous: [UInt8], event: [UInt8]) -> [UInt8]
+}
+
+/// A consent's own key: its envelope for the store, and the 32 bytes that open the consent's columns.
+package struct ConsentKey: Sendable, CustomStringConvertible, CustomReflectable {
+    package let id: ConsentID
+    package let envelope: SealedBytes
+    /// 32 bytes.
+    package let material: [UInt8]
+
+    package init(id: ConsentID, envelope: SealedBytes, material: [UInt8]) {
+        self.id = id
+        self.envelope = envelope
+        self.material = material
+    }
+
+    package var description: String { "the key of \(id)" }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// The columns that hold one sealed text.
+package enum SealedColumn: String, Sendable {
+    case subject
+    case providerSubject = "provider_subject"
+}
+
+/// Why nothing could be sealed or opened.
+package enum VaultFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The envelope is under a key that the ring does not hold.
+    case keyMissing(keyID: String)
+    /// The envelope was altered, or belongs to another place.
+    case notAuthentic
+    /// The envelope opened, but what it holds cannot be read.
+    case unreadable
+
+    package var description: String {
+        switch self {
+        case .keyMissing(let keyID): "the vault's key ring lacks the key \(keyID)"
+        case .notAuthentic: "a sealed value was altered or moved"
+        case .unreadable: "a sealed value holds something else than expected"
+        }
+    }
+}

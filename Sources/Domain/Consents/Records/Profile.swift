@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A person's attributes by their OpenID Connect names (Core, section 5.1), whatever the provider calls them.
+package struct Profile: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    package var claims: [ClaimName: ClaimValue]
+    package var address: [AddressPart: String]
+
+    package init(claims: [ClaimName: ClaimValue] = [:], address: [AddressPart: String] = [:]) {
+        self.claims = claims
+        self.address = address
+    }
+
+    /// The provider's identifier for the person.
+    package var providerSubject: SecretText? {
+        if case .text(let text) = claims[.sub] { SecretText(text) } else { nil }
+    }
+
+    /// Only what these scopes cover (data minimisation).
+    package func minimised(to granted: ScopeSet, and configured: ScopeSet) -> Profile {
+        func isCovered(_ scope: String) -> Bool { granted.contains(scope) && configured.contains(scope) }
+        return Profile(
+            claims: claims.filter { isCovered($0.key.scope) }, address: isCovered("address") ? address : [:])
+    }
+
+    package var description: String { "a profile" }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// One attribute's value.
+package enum ClaimValue: Sendable, Equatable {
+    case text(String)
+    case flag(Bool)
+    case integer(Int64)
+}
+
+/// An attribute's name, and the scope that covers it.
+package enum ClaimName: String, Sendable, CaseIterable {
+    case sub
+    case name, givenName = "given_name", familyName = "family_name", middleName = "middle_name", nickname
+    case preferredUsername = "preferred_username", profile, picture, website, gender, birthdate, zoneinfo, locale
+    case updatedAt = "updated_at"
+    case email, emailVerified = "email_verified"
+    case phoneNumber = "phone_number", phoneNumberVerified = "phone_number_verified"
+    case payerID = "payer_id", accountType = "account_type", verifiedAccount = "verified_account"
+
+    /// PayPal's own scope for the last three.
+    package static let payPalAttributesScope = "https://uri.paypal.com/services/paypalattributes"
+
+    package var scope: String {
+        switch self {
+        case .sub: "openid"
+        case .email, .emailVerified: "email"
+        case .phoneNumber, .phoneNumberVerified: "phone"
+        case .payerID, .accountType, .verifiedAccount: ClaimName.payPalAttributesScope
+        default: "profile"
+        }
+    }
+}
+
+/// One part of the `address` claim (OpenID Connect Core, section 5.1.1).
+package enum AddressPart: String, Sendable, CaseIterable {
+    case formatted, streetAddress = "street_address", locality, region, postalCode = "postal_code", country
+}

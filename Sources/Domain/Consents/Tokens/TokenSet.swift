@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a grant consists of, as it lies under one seal.
+package struct TokenSet: Sendable, Equatable {
+    package var accessToken: SecretText
+    package var tokenType: String
+    package var refreshToken: SecretText?
+    /// The ID token of the code exchange, unverified until identities come.
+    package var idToken: SecretText?
+
+    package init(accessToken: SecretText, tokenType: String, refreshToken: SecretText?, idToken: SecretText?) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.refreshToken = refreshToken
+        self.idToken = idToken
+    }
+}
+
+/// A readable 2xx answer of a token endpoint (RFC 6749, section 5.1).
+package struct TokenAnswer: Sendable, Equatable {
+    package var tokens: TokenSet
+    /// Nil where the answer named none: then the requested scopes were granted.
+    package var scopes: ScopeSet?
+    /// Seconds, where the answer told a usable number; 0, negative, over ten years and not a number are nil.
+    package var expiresIn: Int64?
+    /// Seconds; 0, absent and under 60 are nil.
+    package var refreshTokenExpiresIn: Int64?
+    /// What was odd and taken all the same, by fixed names.
+    package var oddities: [String]
+
+    package init(
+        tokens: TokenSet, scopes: ScopeSet?, expiresIn: Int64?, refreshTokenExpiresIn: Int64?, oddities: [String] = []
+    ) {
+        self.tokens = tokens
+        self.scopes = scopes
+        self.expiresIn = expiresIn
+        self.refreshTokenExpiresIn = refreshTokenExpiresIn
+        self.oddities = oddities
+    }
+}
+
+/// A grant that was taken from the provider and committed, but is no consent yet: sealed beside its code until the
+/// profile is known, and found there again after a crash.
+package struct KeptGrant: Sendable {
+    package var answer: TokenAnswer
+    package var provider: ProviderKey
+    package var issuer: IssuingClient
+    package var subject: Subject
+    package var requested: ScopeSet
+    package var client: ClientApp?
+    package var notice: NoticeReference?
+    package var caller: String
+    package var requestID: String?
+    package var issuedAt: Instant
+
+    package init(
+        answer: TokenAnswer, provider: ProviderKey, issuer: IssuingClient, subject: Subject, requested: ScopeSet,
+        client: ClientApp?, notice: NoticeReference?, caller: String, requestID: String?, issuedAt: Instant
+    ) {
+        self.answer = answer
+        self.provider = provider
+        self.issuer = issuer
+        self.subject = subject
+        self.requested = requested
+        self.client = client
+        self.notice = notice
+        self.caller = caller
+        self.requestID = requestID
+        self.issuedAt = issuedAt
+    }
+}

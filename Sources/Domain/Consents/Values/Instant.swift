@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A point of civil time, to the millisecond.
+package struct Instant: Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    package let milliseconds: Int64
+
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    package static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
+
+    package func advanced(by duration: Duration) -> Instant {
+        let (sum, overflow) = milliseconds.addingReportingOverflow(duration.milliseconds)
+        return Instant(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+    }
+
+    package func duration(to other: Instant) -> Duration { .milliseconds(other.milliseconds - milliseconds) }
+
+    /// RFC 3339 in UTC with whole seconds, as in `2026-01-02T03:04:05Z`.
+    package var text: String {
+        let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let rest = seconds - days * 86_400
+        let date = Instant.civilDate(daysSince1970: days)
+        func padded(_ number: Int64, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T"
+            + padded(rest / 3600, 2) + ":" + padded(rest / 60 % 60, 2) + ":" + padded(rest % 60, 2) + "Z"
+    }
+
+    /// The proleptic Gregorian date of a day number, by counting 400-year eras that begin on 1 March.
+    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = daysSince1970 + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero and kept within `Int64`.
+    package var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        if overflow { return seconds < 0 ? .min : .max }
+        return product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
+    }
+
+    /// Whole seconds, rounded towards zero.
+    package var wholeSeconds: Int64 { components.seconds }
+}

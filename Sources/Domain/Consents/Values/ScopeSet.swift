@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Scopes in the order in which they were written, each once; opaque, case-sensitive and compared as sets
+/// (RFC 6749, section 3.3).
+package struct ScopeSet: Sendable, Equatable {
+    package private(set) var names: [String]
+
+    package init(_ names: some Sequence<String>) {
+        var kept: [String] = []
+        for name in names where !name.isEmpty && !kept.contains(name) { kept.append(name) }
+        self.names = kept
+    }
+
+    /// The scopes of a blank-separated text, the form on the wire and in the store.
+    package init(blankSeparated text: String) { self.init(text.split(separator: " ").map(String.init)) }
+
+    package func contains(_ name: String) -> Bool { names.contains(name) }
+    package var blankSeparated: String { names.joined(separator: " ") }
+    package static func == (left: ScopeSet, right: ScopeSet) -> Bool { Set(left.names) == Set(right.names) }
+}

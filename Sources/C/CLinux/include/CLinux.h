@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Glibc's Swift module lacks: epoll and its friends.
+// What Glibc's Swift module lacks: epoll and its friends. No _GNU_SOURCE here: with it glibc's types differ from
+// those of Glibc's Swift module, and the two no longer import together. What needs it is wrapped in CLinux.c.
 #pragma once
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,3 +21,12 @@ int clinux_set_thread_name(const char *_Nonnull name);
 
 // The variables of this process; Swift 6 takes the global `environ` for unsafe to share.
 char *_Nullable *_Nullable clinux_environment(void);
+
+// Begins a loop's thread: names it, keeps the process's signals off it (another thread waits for those),
+// and marks it, so that clinux_thread_mark() tells whose thread this is.
+void clinux_begin_thread(const char *_Nonnull name, const void *_Nonnull mark);
+const void *_Nullable clinux_thread_mark(void);
+
+// getrlimit and setrlimit take an enum that glibc spells as an int in C++ and in Swift: fixed to open files.
+int clinux_get_file_limit(struct rlimit *_Nonnull limit);
+int clinux_set_file_limit(const struct rlimit *_Nonnull limit);

@@ -104,6 +104,9 @@ let package = Package(
             swiftSettings: language + [.strictMemorySafety()]),
 
         // Tests
+        .target(name: "TestSupport", dependencies: ["NativeSystem"], path: "Tests/Support", swiftSettings: language),
+        tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
+        tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
     ],
     swiftLanguageModes: [.v6]

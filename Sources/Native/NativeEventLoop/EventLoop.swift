@@ -178,6 +178,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
             while runLocalWork() {}
         } while runInbox() || !localWork.isEmpty || !inbox.withLock { $0.closeIfEmpty() }
         timers = TimerHeap()
+        poller.forgetHandlers()
     }
 
     private func turn() {

@@ -81,6 +81,12 @@ package struct Registration: Sendable, Hashable {
         free.append(index)
     }
 
+    /// Lets go of what the handlers hold, the loop perhaps.
+    mutating func forgetHandlers() {
+        slots = []
+        free = []
+    }
+
     /// How many events are there after at most `milliseconds` (-1: as long as it takes).
     ///
     /// There is room for an event of every descriptor, so one call sees everything that is ready: timers rely on it.

@@ -85,8 +85,12 @@ let package = Package(
         // Edge
         room(
             "Edge", "HTTPEdge",
-            ["Consents", "ConsentUseCases", "NativeHTTPServer", "NativeJSON", "NativeCrypto", "Observability"]),
-        room("Edge", "CommandLineEdge", ["Consents", "ConsentUseCases", "NativeJSON", "NativeSystem", "Observability"]),
+            [
+                "Consents", "ConsentUseCases", "RecordRendering", "NativeHTTPServer", "NativeJSON", "NativeCrypto",
+                "Observability",
+            ]),
+        room("Edge", "RecordRendering", ["Consents", "NativeJSON"]),
+        room("Edge", "CommandLineEdge", ["Consents", "RecordRendering", "NativeJSON"]),
         room(
             "Edge", "SimulatedProvider",
             ["NativeHTTPServer", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem"]),
@@ -108,6 +112,7 @@ let package = Package(
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
+        tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
     ],
     swiftLanguageModes: [.v6]
 )

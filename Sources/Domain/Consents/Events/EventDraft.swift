@@ -34,6 +34,7 @@ package enum EventType: String, Sendable, CaseIterable {
     case created = "consent.created"
     case renewed = "consent.renewed"
     case superseded = "consent.superseded"
+    case expired = "consent.expired"
     case refreshed = "consent.refreshed"
     case refreshFailed = "consent.refresh_failed"
     case reauthorizationRequired = "consent.reauthorization_required"

@@ -33,6 +33,10 @@ package protocol ConsentStore: Sendable {
     /// older of the two becomes superseded: its tokens and attributes are destroyed.
     func saveProfile(_ write: ProfileWrite) async throws(StoreFailure) -> ProfileAnswer
     func append(_ event: EventDraft, to id: ConsentID) async throws(StoreFailure)
+    /// Ends a record that has no refresh token and whose access token has lapsed (`expired`, `no_refresh_token`), where
+    /// its generation is still the one given. The profile stays readable.
+    func expire(_ id: ConsentID, generation: Int64, at now: Instant, event: EventDraft) async throws(StoreFailure)
+        -> WriteAnswer
     func events(of id: ConsentID) async throws(StoreFailure) -> [StoredEvent]
 
     // Refreshing

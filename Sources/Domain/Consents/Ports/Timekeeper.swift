@@ -19,3 +19,10 @@ extension Entropy {
         UUIDv7(milliseconds: UInt64(max(0, now.milliseconds)), random: randomBits())
     }
 }
+
+/// Starts work that nobody waits for: a flight goes on when the caller who began it hangs up.
+package protocol TaskLauncher: Sendable {
+    /// Runs the work beside the caller, on the same thread where the caller has one of its own.
+    @discardableResult
+    func launch(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Why a use case did not do it, named by what the caller can do next. The edge makes an answer of it in one place.
+package enum ConsentFailure: Error, Sendable, Equatable {
+    // The request is at fault: change it.
+    case unknownProvider
+    case unknownNotice
+    case environmentMismatch(provider: String?, response: String)
+    case redirectURINotAllowed
+    case proofKeyRequired
+    case nonceRequired
+
+    // The record is at fault: it is not there, or its grant is gone.
+    case notFound
+    case consentEnded(ConsentStatus)
+    case reauthorizationRequired(StatusReason?)
+
+    // The code is at fault: ask for consent again, unless another subject's.
+    case codeAlreadyUsed
+    case codeRejected(ProviderStatement?)
+    case idTokenInvalid(ProviderStatement?)
+    case providerBadResponse(ProviderStatement?)
+    case exchangeUnknown(ProviderStatement?)
+
+    // Nobody's fault yet: send the same request again.
+    case exchangePending
+    case refreshPending
+    case providerUnavailable(retryAfter: Duration, ProviderStatement?)
+    case storeUnavailable
+
+    // Ours: an operator must act.
+    case providerMisconfigured(ProviderStatement?)
+    case clientChanged
+    case ourFault
+}

@@ -113,6 +113,7 @@ let package = Package(
         tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
+        tests(of: "NativeCrypto"),
     ],
     swiftLanguageModes: [.v6]
 )

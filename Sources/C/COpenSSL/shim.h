@@ -7,3 +7,4 @@
 #include <openssl/err.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>

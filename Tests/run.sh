@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs the whole suite, its tests side by side.
+# Arguments go to `swift test`, as in `bash Tests/run.sh --filter ConsentStoresTests`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+.ci/install
+swift build --build-tests
+# Only Swift Testing: the log must close on its count, not on XCTest's "Executed 0 tests".
+swift test --disable-xctest "$@"

@@ -114,6 +114,8 @@ let package = Package(
         tests(of: "NativeJSON"),
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),
+        tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
+        tests(of: "Consents"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import NativeJSON
+internal import NativeSystem
+
+/// One line before it is written: pure, so that its look can be tested without a clock.
+struct LogLine {
+    var milliseconds: Int64
+    var level: LogLevel
+    var sentence: StaticString
+    var facts: [Fact]
+
+    /// Longer texts are cut here, in bytes, at a character's border.
+    static let longestText = 1000
+
+    /// The line with its line feed. Of two facts with one key both are written as text; JSON keeps the last.
+    func rendered(as format: LogFormat) -> [UInt8] {
+        switch format {
+        case .text: text()
+        case .json: json()
+        }
+    }
+
+    private func text() -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
+        appendRFC3339(milliseconds: milliseconds, to: &line)
+        line += " \(level.rawValue) ".utf8
+        line += sentence.description.utf8
+        for fact in facts {
+            guard fact.value != .absent else { continue }
+            line.append(UInt8(ascii: " "))
+            line += fact.key.rawValue.utf8
+            line.append(UInt8(ascii: "="))
+            switch fact.value {
+            case .text(let text): Self.append(Self.cut(text), to: &line)
+            case .integer(let number): line += String(number).utf8
+            case .milliseconds(let duration): line += Self.decimal(duration).utf8
+            case .absent: break
+            }
+        }
+        line.append(0x0A)
+        return line
+    }
+
+    private func json() -> [UInt8] {
+        var time: [UInt8] = []
+        appendRFC3339(milliseconds: milliseconds, to: &time)
+        var object = JSONValue.object()
+        object.set("time", String(decoding: time, as: UTF8.self))
+        object.set("level", level.rawValue)
+        object.set("message", sentence.description)
+        for fact in facts {
+            switch fact.value {
+            case .text(let text): object.set(fact.key.rawValue, Self.cut(text))
+            case .integer(let number): object.set(fact.key.rawValue, number)
+            case .milliseconds(let duration):
+                object.set(fact.key.rawValue, Double(FactValue.tenths(of: duration)) / 10)
+            case .absent: break
+            }
+        }
+        return LineText.escapingHidden(in: object.serialized(.compact)) + [0x0A]
+    }
+
+    private static func decimal(_ duration: Duration) -> String {
+        let tenths = FactValue.tenths(of: duration)
+        return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+    }
+
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: longestText)
+        while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(before: end)
+        }
+        return text[..<end] + "…"
+    }
+
+    /// As it is where nothing in it could be misread, else between quotation marks.
+    private static func append(_ text: String, to line: inout [UInt8]) {
+        if !text.isEmpty, text.utf8.allSatisfy(LineText.isPlain) {
+            line += text.utf8
+            return
+        }
+        line.append(UInt8(ascii: "\""))
+        line += LineText.quoted(text)
+        line.append(UInt8(ascii: "\""))
+    }
+}

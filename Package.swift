@@ -116,6 +116,7 @@ let package = Package(
         tests(of: "NativeCrypto"),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
         tests(of: "Consents"),
+        tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,10 +4,12 @@ import Testing
 
 @Suite("JSON from callers")
 struct CallersJSONTests {
-    @Test("a trailing comma is called by its name, with its place", arguments: [
-        ("{\"a\":1,}", 1, 7), ("[1,]", 1, 3), ("{\"é\":1,\n \"b\": [2 , ] }", 2, 10),
-        ("{\n  \"code\": \"x\",\n}", 2, 14),
-    ])
+    @Test(
+        "a trailing comma is called by its name, with its place",
+        arguments: [
+            ("{\"a\":1,}", 1, 7), ("[1,]", 1, 3), ("{\"é\":1,\n \"b\": [2 , ] }", 2, 10),
+            ("{\n  \"code\": \"x\",\n}", 2, 14),
+        ])
     func trailingComma(text: String, line: Int, column: Int) {
         #expect(throws: JSONError.trailingComma(line: line, column: column)) {
             try JSONValue.parse(Array(text.utf8), as: .callers)
@@ -21,13 +23,17 @@ struct CallersJSONTests {
         }
     }
 
-    @Test("everything else malformed has its reason", arguments: [
-        ("", JSONFault.unfinished), ("{", .unfinished), ("{\"a\":1", .unfinished), ("{} x", .bytesAfterTheEnd),
-        ("[1]\0", .bytesAfterTheEnd), ("{,}", .unexpectedToken), ("[,]", .unexpectedToken), ("[1,,2]", .unexpectedToken),
-        ("{\"a\":,}", .unexpectedToken), ("{\"a\":\"\\u0000\"}", .nulCharacter), ("{\"a\\u0000\":1}", .nulCharacter),
-        ("{\"a\":1e400}", .numberOutOfRange), ("{\"a\":9223372036854775808}", .numberOutOfRange),
-        ("{\"a\":\"\\ud800\"}", .unexpectedToken), ("{'a':1}", .unexpectedToken), ("\u{FEFF}{}", .unexpectedToken),
-    ])
+    @Test(
+        "everything else malformed has its reason",
+        arguments: [
+            ("", JSONFault.unfinished), ("{", .unfinished), ("{\"a\":1", .unfinished), ("{} x", .bytesAfterTheEnd),
+            ("[1]\0", .bytesAfterTheEnd), ("{,}", .unexpectedToken),
+            ("[,]", .unexpectedToken), ("[1,,2]", .unexpectedToken),
+            ("{\"a\":,}", .unexpectedToken), ("{\"a\":\"\\u0000\"}", .nulCharacter),
+            ("{\"a\\u0000\":1}", .nulCharacter),
+            ("{\"a\":1e400}", .numberOutOfRange), ("{\"a\":9223372036854775808}", .numberOutOfRange),
+            ("{\"a\":\"\\ud800\"}", .unexpectedToken), ("{'a':1}", .unexpectedToken), ("\u{FEFF}{}", .unexpectedToken),
+        ])
     func malformed(text: String, fault: JSONFault) throws {
         let error = #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.utf8), as: .callers) }
         guard case .malformed(let found, let line, let column) = try #require(error) else {

@@ -50,7 +50,8 @@ struct JSONValueTests {
 
     @Test("each kind answers to its own question only")
     func kinds() throws {
-        let document = Array(#"{"s":"é\u0041","i":-7,"r":1.5,"t":true,"n":null,"a":[1,2],"o":{"x":1,"y":2},"":5}"#.utf8)
+        let text = #"{"s":"é\u0041","i":-7,"r":1.5,"t":true,"n":null,"a":[1,2],"o":{"x":1,"y":2},"":5}"#
+        let document = Array(text.utf8)
         let value = try JSONValue.parse(document, as: .callers)
         #expect(value["s"]?.string == "éA")
         #expect(value["i"]?.integer == -7 && value["i"]?.real == -7 && value["i"]?.string == nil)

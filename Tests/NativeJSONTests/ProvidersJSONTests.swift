@@ -4,10 +4,13 @@ import Testing
 
 @Suite("JSON from providers")
 struct ProvidersJSONTests {
-    @Test("an odd member reads null and costs no other", arguments: [
-        "1e400", "-1e999", "9223372036854775808", "-9223372036854775809", #""\ud800""#, #""x\udc00y""#,
-        #""\ud83d\u0041""#, "NaN", "-Infinity", "01", "1.", "+1", ".5", #""a\qb""#, "\"tab\there\"", "\"new\nline\"",
-    ])
+    @Test(
+        "an odd member reads null and costs no other",
+        arguments: [
+            "1e400", "-1e999", "9223372036854775808", "-9223372036854775809", #""\ud800""#, #""x\udc00y""#,
+            #""\ud83d\u0041""#, "NaN", "-Infinity", "01", "1.", "+1", ".5", #""a\qb""#, "\"tab\there\"",
+            "\"new\nline\"",
+        ])
     func oddMember(token: String) throws {
         let text = #"{"access_token":"A\"\\","odd" : "# + token + #" ,"refresh_token":"R,}","list":[1,"# + token + "]}"
         let value = try JSONValue.parse(Array(text.utf8), as: .providers)
@@ -47,7 +50,8 @@ struct ProvidersJSONTests {
         #expect(value["b"]?.integer == 2)
     }
 
-    @Test("what is no JSON at all stays refused", arguments: ["", "<html>", "{\"a\":1", "{\"a\":\"x", "{]", "\u{FEFF}"])
+    @Test(
+        "what is no JSON at all stays refused", arguments: ["", "<html>", "{\"a\":1", "{\"a\":\"x", "{]", "\u{FEFF}"])
     func refused(text: String) {
         #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.utf8), as: .providers) }
     }

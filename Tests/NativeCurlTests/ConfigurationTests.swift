@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import NativeCurl
+
+@Suite("Addresses and proxies")
+struct ConfigurationTests {
+    @Test("public addresses are told from those that are not")
+    func publicAddresses() throws {
+        for text in ["8.8.8.8", "172.32.0.1", "192.0.1.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1"] {
+            #expect(try #require(IPAddress(text)).isPublic, "\(text)")
+        }
+        for text in [
+            "0.1.2.3", "10.0.0.1", "127.0.0.1", "100.64.0.1", "169.254.1.1", "172.16.0.1", "172.31.255.255",
+            "192.168.1.1",
+            "192.0.2.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fc00::1", "fd12::1",
+            "ff02::1",
+            "2001:db8::1", "2002:0a00:0001::1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "3fff::1", "2001::1",
+        ] {
+            #expect(try !#require(IPAddress(text)).isPublic, "\(text)")
+        }
+        #expect(IPAddress("localhost") == nil && IPAddress("1.2.3") == nil && IPAddress("[::1]") == nil)
+    }
+
+    @Test("hosts that need no proxy are named by themselves, by a domain above them, or all at once")
+    func noProxy() {
+        let configuration = CurlConfiguration(proxy: "http://p:1", noProxy: [".example.com", "Other.test", "10.0.0.1"])
+        for host in ["example.com", "a.example.com", "other.test", "b.other.test", "10.0.0.1"] {
+            #expect(configuration.proxy(for: host) == nil, "\(host)")
+        }
+        for host in ["badexample.com", "test", "10.0.0.11"] {
+            #expect(configuration.proxy(for: host) == "http://p:1", "\(host)")
+        }
+        #expect(CurlConfiguration(proxy: "http://p:1", noProxy: ["*"]).proxy(for: "a") == nil)
+        #expect(CurlConfiguration(proxy: "", noProxy: []).proxy(for: "a") == nil)
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NativeCurl
+import NativeEventLoop
+import NativeSystem
+import Testing
+
+@Suite("Calls and time", .timeLimit(.minutes(1)))
+struct TimeTests {
+    @Test(
+        "an answer that arrived while the loop was blocked beyond the time-out is still taken", arguments: [2, 300_000])
+    func lateLoop(size: Int) async throws {
+        let blocked = Event()
+        let release = Event()
+        let asked = Event()
+        let server = ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            asked.signal()
+            blocked.wait()
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+            peer.write([UInt8](repeating: 0x61, count: size))
+            release.signal()
+            _ = peer.readRequest()
+        }
+        defer { server.stop() }
+        let result = try await withClient { client in
+            let started = MonotonicInstant.now()
+            async let result = client.perform(.spend(server.url("/"), timeout: .milliseconds(300)))
+            await asked.happens()
+            client.loop.execute {
+                blocked.signal()
+                release.wait()
+                while started.duration(to: .now()) < .milliseconds(450) { usleep(1000) }
+            }
+            return await result
+        }
+        #expect(result.answer?.body.count == size, "\(result)")
+    }
+
+    @Test("a call that is not answered in time is an unknown outcome, at its time")
+    func timeout() async throws {
+        let server = ScriptedServer { peer in while peer.readRequest() != nil {} }
+        defer { server.stop() }
+        let started = MonotonicInstant.now()
+        let result = try await withClient { await $0.perform(.spend(server.url("/"), timeout: .milliseconds(150))) }
+        #expect(result.unknownName == "timeout")
+        #expect(started.duration(to: .now()) >= .milliseconds(150))
+        #expect(started.duration(to: .now()) < .seconds(5))
+    }
+
+    @Test("a handshake that hangs ends at the connect time-out, and nothing was sent")
+    func connectTimeout() async throws {
+        let server = ScriptedServer { peer in _ = peer.read(100_000).map { _ in peer.read(1) } }
+        defer { server.stop() }
+        var request = CurlRequest.spend(server.url("/", scheme: "https"))
+        request.connectTimeout = .milliseconds(150)
+        let result = try await withClient { [request] in await $0.perform(request) }
+        #expect(result.notSent == .connect(.timeout))
+    }
+
+    @Test("cancelling who waits does not cancel the transfer")
+    func cancelled() async throws {
+        let asked = Event()
+        let answer = Event()
+        let server = ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            asked.signal()
+            answer.wait()
+            peer.write(okay)
+        }
+        defer { server.stop() }
+        let result = try await withClient { client in
+            let task = Task { await client.perform(.spend(server.url("/"))) }
+            await asked.happens()
+            task.cancel()
+            answer.signal()
+            return await task.value
+        }
+        #expect(result.answer?.status == 200)
+    }
+
+    @Test("stopping the client ends what is under way as unknown, and later calls are not sent")
+    func stop() async throws {
+        let asked = Event()
+        let server = ScriptedServer { peer in
+            while peer.readRequest() != nil { asked.signal() }
+        }
+        defer { server.stop() }
+        try await withClient { client in
+            async let first = client.perform(.spend(server.url("/first")))
+            await asked.happens()
+            await client.stop()
+            #expect(await first.unknownName == "stopped")
+            #expect(await client.perform(.spend(server.url("/second"))).notSent == .stopped)
+        }
+        #expect(server.requests.map(\.target) == ["/first"])
+    }
+
+    @Test("a call on a loop that has ended is answered at once")
+    func endedLoop() async throws {
+        let client = try await withClient { $0 }
+        #expect(await client.perform(.get("http://127.0.0.1:1/")).notSent == .stopped)
+    }
+
+    @Test("a task on the loop makes its call there")
+    func onTheLoop() async throws {
+        let server = serving(okay)
+        defer { server.stop() }
+        try await withClient { client in
+            await withTaskExecutorPreference(client.loop) {
+                #expect(client.loop.isCurrent)
+                #expect(await client.perform(.get(server.url("/"))).answer?.status == 200)
+                #expect(client.loop.isCurrent)
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The commands that are built, in the order in which the help lists them.
+enum CommandTable {
+    static let commands = [
+        serve, demo, simulate, refresh, consentsShow, keysInit, keysAPICreate, migrate, check,
+    ]
+
+    static let groups = [
+        CommandGroup(words: ["consents"], summary: "The same records as the API answers."),
+        CommandGroup(words: ["keys"], summary: "The vault's keys, and the keys of callers."),
+        CommandGroup(words: ["keys", "api"], summary: "The keys of callers."),
+    ]
+
+    /// Options that stand anywhere.
+    static let commonOptions = [
+        OptionEntry(
+            name: "--config", value: "FILE",
+            summary: "the configuration; else CONSENT_GATEWAY_CONFIG, else Config/gateway.yaml"),
+        OptionEntry(name: "--json", summary: "print JSON"),
+        OptionEntry(name: "--help", summary: "print this"),
+    ]
+
+    /// The command of these words.
+    static func command(_ words: [String]) -> CommandEntry? { commands.first { $0.words == words } }
+
+    /// Whether more words may follow these to make a command, built or not.
+    static func isGroup(_ words: [String]) -> Bool { words.isEmpty || groups.contains { $0.words == words } }
+
+    /// The words that may follow, those of commands not built yet included; in the order of the tables.
+    static func words(after group: [String]) -> [String] {
+        var found: [String] = []
+        for words in commands.map(\.words) + PlannedCommands.all
+        where words.count > group.count && words.starts(with: group) && !found.contains(words[group.count]) {
+            found.append(words[group.count])
+        }
+        return found
+    }
+}
+
+extension CommandTable {
+    private static let serve = CommandEntry(
+        words: ["serve"], summary: "the API and the admin listener, until SIGTERM or SIGINT",
+        about: [
+            "Answers the API on `server.listen`, and health, readiness and metrics on `server.admin_listen`. "
+                + "SIGTERM or SIGINT drains: no new request is taken, those under way and what was sent to a provider "
+                + "are seen to their end, for `server.shutdown_grace` at most; a second signal ends at once.",
+            "With `--json`, one line of JSON on the standard output tells the addresses as soon as it is ready.",
+        ])
+
+    private static let demo = CommandEntry(
+        words: ["demo"], summary: "`serve` with the simulated provider and a temporary store",
+        about: [
+            "Starts the simulated provider and a gateway with an empty store, both on free ports of 127.0.0.1, and "
+                + "prints an API key and `curl` lines to paste. All of it is gone when it ends, with SIGINT or SIGTERM.",
+            "With `--json`, it prints one line of JSON when it is ready: `api`, `admin`, `provider`, `api_key`, "
+                + "`config`.",
+        ])
+
+    private static let simulate = CommandEntry(
+        words: ["simulate"], summary: "the simulated provider alone",
+        about: [
+            "A provider to develop and test against: PayPal's and OpenID's endpoints, codes that work once and for "
+                + "three minutes, and faults on request. `POST /simulator/codes` makes a code."
+        ],
+        options: [
+            OptionEntry(name: "--listen", value: "ADDRESS", summary: "default 127.0.0.1:8090; port 0 picks a free one"),
+            OptionEntry(
+                name: "--fault", value: "NAME", isRepeatable: true,
+                summary: "go wrong in this way; a number and places may follow, as in slow=3@refresh"),
+            OptionEntry(name: "--list-faults", summary: "print the faults' names and end"),
+            OptionEntry(
+                name: "--refresh-tokens", value: "MODE",
+                summary: "static (default), rotating, reuse_detection or grace:SECONDS"),
+            OptionEntry(
+                name: "--environment", value: "NAME",
+                summary: "what its authorization responses name: live, sandbox (default) or mock"),
+        ])
+
+    private static let refresh = CommandEntry(
+        words: ["refresh"], operands: "ID…", summary: "refresh these consents' tokens now",
+        about: [
+            "Sends each consent's refresh token once, keeps what comes back, and prints what came of each and a "
+                + "summary. A refresh that another process did meanwhile is done.",
+            "Exit status 1 if any of them was not refreshed.",
+        ],
+        options: [
+            OptionEntry(name: "--force", summary: "try a grant once more that is held to be gone")
+        ],
+        plannedOptions: [
+            "--due", "--all", "--provider", "--subject", "--dry-run", "--limit", "--concurrency", "--rate",
+            "--include-failing", "--plan", "--simulate", "--svg",
+        ])
+
+    private static let consentsShow = CommandEntry(
+        words: ["consents", "show"], operands: "ID", summary: "one record",
+        about: ["Prints the record as the API answers it, without attributes and tokens."])
+
+    private static let keysInit = CommandEntry(
+        words: ["keys", "init"], summary: "make the vault's keys",
+        about: [
+            "Writes a new ring of keys to the file of `vault.keys`, with mode 0600; a file that is there is left as "
+                + "it is. Keep a copy of it apart from the store's backups: without it nothing in the store can be "
+                + "opened."
+        ])
+
+    private static let keysAPICreate = CommandEntry(
+        words: ["keys", "api", "create"], operands: "NAME", summary: "make a caller's key; it is printed once",
+        about: [
+            "Makes an API key, keeps its SHA-256 in the store and prints the key, this once. A running `serve` knows "
+                + "it within 5 seconds."
+        ],
+        options: [
+            OptionEntry(
+                name: "--scopes", value: "A,B",
+                summary: "what it may do, at least one of consents:read, consents:write, profiles:read, tokens:read, "
+                    + "admin (which implies no other)"),
+            OptionEntry(name: "--expires", value: "90d", summary: "good for so long; else until it is revoked"),
+            OptionEntry(
+                name: "--output", value: "FILE", summary: "write the key to a new file with mode 0600, print it not"),
+        ])
+
+    private static let migrate = CommandEntry(
+        words: ["migrate"], summary: "bring the store's schema up to date",
+        about: ["Applies what the store's schema lacks, each step in a transaction. It is safe to run again."],
+        options: [
+            OptionEntry(name: "--status", summary: "change nothing; exit status 1 if steps are wanting")
+        ])
+
+    private static let check = CommandEntry(
+        words: ["check"], summary: "read configuration, secrets and store, and say what would fail",
+        about: [
+            "Reads the configuration, its secrets, the vault's keys and the store, and prints a line on each: `ok`, "
+                + "`warning` or `error`. Exit status 1 if there is an error."
+        ])
+}

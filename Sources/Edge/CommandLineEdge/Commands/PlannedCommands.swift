@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Commands of the contract that are not built yet: known by name and answered so. Building one deletes its row.
+enum PlannedCommands {
+    static let all = [
+        ["explain"],
+        ["incidents"],
+        ["job"],
+        ["consents", "list"],
+        ["consents", "revoke"],
+        ["consents", "events"],
+        ["consents", "receipt"],
+        ["subjects"],
+        ["keys", "rotate"],
+        ["keys", "purge"],
+        ["keys", "status"],
+        ["keys", "api", "list"],
+        ["keys", "api", "revoke"],
+        ["verify"],
+        ["webhooks"],
+        ["provider"],
+        ["restore-check"],
+    ]
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+
+/// Makes a command of arguments whose words and options are known, its values checked.
+struct CommandBuilder {
+    let arguments: ReadArguments
+    private var words: [String] { arguments.command.words }
+
+    init(arguments: ReadArguments) { self.arguments = arguments }
+
+    func command() throws(UsageError) -> Command {
+        switch words.joined(separator: " ") {
+        case "refresh":
+            let options = RefreshOptions(isForced: arguments.isSet("--force"))
+            return .refresh(try consentIDs(), options)
+        case "consents show": return .consentsShow(try consentID(try onlyOperand("the ID of a consent")))
+        case "keys api create": return .keysAPICreate(try newAPIKey())
+        default: return try commandWithoutOperands()
+        }
+    }
+
+    private func commandWithoutOperands() throws(UsageError) -> Command {
+        if let operand = arguments.operands.first { throw .argumentUnwanted(operand, command: words) }
+        switch words.joined(separator: " ") {
+        case "serve": return .serve
+        case "demo": return .demo
+        case "simulate": return .simulate(try simulateOptions())
+        case "keys init": return .keysInit
+        case "migrate": return .migrate(statusOnly: arguments.isSet("--status"))
+        case "check": return .check
+        default: throw .commandNotBuilt(words)
+        }
+    }
+
+    private func simulateOptions() throws(UsageError) -> SimulateOptions {
+        var options = SimulateOptions(
+            faults: arguments.values("--fault"), listsFaults: arguments.isSet("--list-faults"))
+        if let listen = arguments.value("--listen") { options.listen = listen }
+        if let mode = arguments.value("--refresh-tokens") {
+            options.refreshTokens = try known(
+                SimulateOptions.RefreshTokens(mode), mode, what: "'--refresh-tokens'",
+                among: SimulateOptions.RefreshTokens.forms)
+        }
+        if let name = arguments.value("--environment") {
+            options.environment = try known(
+                SimulateOptions.Environment(rawValue: name), name, what: "'--environment'",
+                among: SimulateOptions.Environment.allCases.map(\.rawValue))
+        }
+        return options
+    }
+
+    /// The value that a name stands for.
+    private func known<Value>(
+        _ value: Value?, _ name: String, what: String, among names: [String]
+    ) throws(UsageError) -> Value {
+        if let value { return value }
+        throw .unknownName(name, what: what, known: names, command: words)
+    }
+
+    private func newAPIKey() throws(UsageError) -> NewAPIKey {
+        let name = try onlyOperand("a NAME for the key")
+        guard NewAPIKey.isName(name) else {
+            throw .invalidValue(
+                name, what: "the name", expected: "1 to 64 of A-Z a-z 0-9 . -, the first a letter or digit",
+                command: words)
+        }
+        return NewAPIKey(
+            name: name, scopes: try scopes(), lifetime: try lifetime(), outputPath: arguments.value("--output"))
+    }
+
+    private func scopes() throws(UsageError) -> [CallerScope] {
+        guard let text = arguments.value("--scopes") else { throw .optionMissing("--scopes A,B", command: words) }
+        var scopes: [CallerScope] = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            let scope = try known(
+                CallerScope(rawValue: name), name, what: "the scope", among: CallerScope.allCases.map(\.rawValue))
+            if !scopes.contains(scope) { scopes.append(scope) }
+        }
+        return scopes
+    }
+
+    private func lifetime() throws(UsageError) -> Duration? {
+        guard let text = arguments.value("--expires") else { return nil }
+        guard let duration = DurationText.duration(text), duration > .zero else {
+            throw .invalidValue(text, what: "'--expires'", expected: "a duration such as 90d", command: words)
+        }
+        return duration
+    }
+
+    private func onlyOperand(_ sentence: String) throws(UsageError) -> String {
+        guard let operand = arguments.operands.first else { throw .argumentMissing(sentence, command: words) }
+        if arguments.operands.count > 1 { throw .argumentUnwanted(arguments.operands[1], command: words) }
+        return operand
+    }
+
+    private func consentIDs() throws(UsageError) -> [ConsentID] {
+        var ids: [ConsentID] = []
+        for operand in arguments.operands {
+            let id = try consentID(operand)
+            if !ids.contains(id) { ids.append(id) }
+        }
+        if ids.isEmpty { throw .argumentMissing("the ID of a consent", command: words) }
+        return ids
+    }
+
+    private func consentID(_ text: String) throws(UsageError) -> ConsentID {
+        if let id = ConsentID(text) { return id }
+        throw .invalidValue(
+            text, what: "the ID", expected: "'cns_' and 32 lower-case hexadecimal digits", command: words)
+    }
+}

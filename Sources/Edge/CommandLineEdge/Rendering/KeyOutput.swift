@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeJSON
+
+/// `keys init` and `keys api create`.
+package enum KeyOutput {
+    /// A new ring lies in that file.
+    package static func ringMade(path: String, json: Bool) -> CommandOutput {
+        if json { return CommandOutput(text: jsonDocument(["path": JSONValue(path)])) }
+        return CommandOutput(
+            text: """
+                The vault's keys are in \(Printable.text(path)) (mode 0600).
+                Keep a copy apart from the store's backups: without it nothing in the store can be opened.
+
+                """)
+    }
+
+    /// A file is there already, and was left as it is.
+    package static func ringExists(path: String) -> CommandOutput {
+        .failure("\(path) is there already and was left as it is", status: .partlyDone)
+    }
+
+    /// A caller's key was made. With an output path the key has gone there (`file(of:)`) and is not printed.
+    package static func apiKeyMade(
+        _ request: NewAPIKey, key: SecretText, expiresAt: Instant?, json: Bool
+    ) -> CommandOutput {
+        if json { return CommandOutput(text: jsonDocument(document(request, key: key, expiresAt: expiresAt))) }
+        let life = expiresAt.map { "until \($0.text)" } ?? "until it is revoked"
+        let scopes = request.scopes.map(\.rawValue).joined(separator: ", ")
+        let facts = "The key '\(request.name)' may do \(scopes), \(life).\n"
+        if let path = request.outputPath {
+            return CommandOutput(text: facts + "It is in \(Printable.text(path)) (mode 0600) and nowhere else.\n")
+        }
+        return CommandOutput(text: facts + "It is shown this once:\n\n\(key.reveal())\n")
+    }
+
+    package static func nameTaken(_ name: String) -> CommandOutput {
+        .failure("there is a key named '\(name)' already", status: .partlyDone)
+    }
+
+    /// What goes into the file of `--output`: the key and a newline.
+    package static func file(of key: SecretText) -> [UInt8] { Array((key.reveal() + "\n").utf8) }
+
+    private static func document(_ request: NewAPIKey, key: SecretText, expiresAt: Instant?) -> JSONValue {
+        var json = JSONValue.object()
+        json.set("name", request.name)
+        json.set("scopes", request.scopes.map(\.rawValue))
+        json.set("expires_at", expiresAt?.text)
+        if let path = request.outputPath { json.set("output", path) } else { json.set("key", key.reveal()) }
+        return json
+    }
+}

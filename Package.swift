@@ -67,7 +67,10 @@ let package = Package(
         // Plumbing
         room("Plumbing", "Lifecycle", ["NativeSystem"]),
         room("Plumbing", "Observability", ["NativeSystem", "NativeJSON"]),
-        room("Plumbing", "Settings", ["NativeSystem", "NativeYAML"]),
+        room(
+            "Plumbing", "Settings", ["NativeSystem", "NativeYAML"],
+            // Links to Config/providers: the profiles are data for people, and part of the program.
+            resources: [.embedInCode("Profiles/generic.yaml"), .embedInCode("Profiles/paypal.yaml")]),
 
         // Domain: imports nothing
         room("Domain", "Consents"),

@@ -3,8 +3,13 @@
 /// Everything that is wrong with a configuration, as much as one run could find. Never holds a secret's value.
 package struct SettingsErrors: Error, Sendable, Equatable, CustomStringConvertible {
     package let entries: [SettingsNote]
+    /// What else was noticed, as in ``LoadedSettings``.
+    package let warnings: [SettingsNote]
 
-    package init(_ entries: [SettingsNote]) { self.entries = entries }
+    package init(_ entries: [SettingsNote], warnings: [SettingsNote] = []) {
+        self.entries = entries
+        self.warnings = warnings
+    }
 
     /// One entry a line.
     package var description: String { entries.map(\.description).joined(separator: "\n") }

@@ -1,10 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What a profile fills in where the configuration says nothing.
+package struct ProfilePresets: Sendable {
+    /// Environments in the order of the file; empty: the provider has none.
+    package var environments: [EnvironmentPreset]
+    /// With `{api_url}` in place of the API's address.
+    package var endpoints: ProviderEndpoints
+    /// Name of a userinfo schema → endpoint with `{api_url}`; the first is the default.
+    package var userinfoSchemas: [NamedText]
+    package var authentication: ProviderClientSettings.Authentication
+    package var basicEncoding: ProviderClientSettings.BasicEncoding
+    package var pkce: ProviderSettings.PKCE
+    package var nonce: ProviderSettings.Nonce
+    package var idToken: ProviderSettings.IDToken
+    package var refreshTokenReuse: RefreshTokenReuse
+    package var idleLife: Duration?
+    package var defaultLifetime: Duration?
+    package var revocationScope: ProviderSettings.RevocationScope
+
+    /// What is different in one environment.
+    package struct EnvironmentPreset: Sendable, Equatable {
+        package var environment: ProviderSettings.Environment
+        /// Nil: the configuration must give `api_url`.
+        package var apiURL: String?
+        package var authorization: String?
+    }
+}
+
 /// A provider's profile: what is known of how it behaves, as data (`Config/providers/NAME.yaml`, refresh.md).
 package struct ProfileSettings: Sendable {
     package var name: String
     /// One line for `provider list`.
     package var title: String
+    /// What a preset fills in; all nil or empty where the configuration must say it.
+    package var presets: ProfilePresets
     /// Parameters that are sent with a code from the provider's phone SDK, beside `grant_type` and `code`;
     /// empty where the provider has no such SDK. `redirect_uri` among them is this provider's constant.
     package var sdkCodeParameters: [NamedText]
@@ -12,9 +41,9 @@ package struct ProfileSettings: Sendable {
     package var browserCodeParameters: [NamedText]
     /// How long a code lives; nil: not known.
     package var codeLifetime: Duration?
-    /// What a refused code exchange means; the first rule that fits holds.
+    /// What a refused code exchange means; the first rule that fits holds, what none fits means what refresh.md says.
     package var codeErrors: [ErrorRule]
-    /// What a refused refresh means; the first rule that fits holds.
+    /// What a refused refresh means; likewise.
     package var refreshErrors: [ErrorRule]
     /// Member names of the provider's correlation id in answers, and header names, in the order they are looked for.
     package var correlationMembers: [String]

@@ -72,9 +72,11 @@ package struct RefreshPolicySettings: Sendable, Equatable {
     package var interval: Duration
 }
 
-/// URLs of a provider. Token endpoint always there; each is https, or http on loopback.
+/// URLs of a provider, as far as they are configured; the others come from discovery of `issuer`. Each is https, or
+/// http on loopback.
 package struct ProviderEndpoints: Sendable, Equatable {
-    package var token: String
+    /// Always there for a provider without `issuer`.
+    package var token: String?
     package var authorization: String?
     /// Sent as written: path and query untouched.
     package var userinfo: String?

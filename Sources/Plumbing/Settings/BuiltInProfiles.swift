@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import NativeYAML
+
+/// The profiles that the program carries: `Config/providers/*.yaml`, embedded when it was built.
+package struct BuiltInProfiles: Sendable {
+    /// What every provider without a preset has.
+    package let generic: ProfileSettings
+    /// By name, those that a provider can name as its `preset`.
+    package let presets: [ProfileSettings]
+
+    /// Reads them.
+    /// - Throws: ``SettingsErrors`` where one of them is wrong, which a test rules out.
+    package static func load() throws(SettingsErrors) -> BuiltInProfiles {
+        BuiltInProfiles(
+            generic: try profile(PackageResources.generic_yaml, named: "generic"),
+            presets: [try profile(PackageResources.paypal_yaml, named: "paypal")])
+    }
+
+    /// Reads one profile from its text.
+    /// - Parameter name: for messages: `providers/NAME.yaml`.
+    /// - Throws: ``SettingsErrors``.
+    package static func profile(_ text: [UInt8], named name: String) throws(SettingsErrors) -> ProfileSettings {
+        let context = ReadingContext(file: "providers/\(name).yaml", folder: "", environment: [:], readsSecrets: false)
+        let root = try context.document(text)
+        var section = SectionReader(root, at: .root, place: .file, in: context, isCatalogued: true)
+        let profile = ProfileSettings(&section)
+        section.finish()
+        guard context.errors.isEmpty else { throw SettingsErrors(context.errors) }
+        return profile
+    }
+}
+
+extension ReadingContext {
+    /// The tree of a text; a text that is no YAML is the one error that stops everything.
+    func document(_ text: [UInt8]) throws(SettingsErrors) -> YAMLNode {
+        do {
+            return try readYAML(text, limits: .configuration)
+        } catch {
+            fail(.root, .line(error.line), "column \(error.column): \(error.problem)")
+            throw SettingsErrors(errors)
+        }
+    }
+}

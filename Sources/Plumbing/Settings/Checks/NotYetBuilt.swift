@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A setting of the contract whose feature this version does not have yet. It is refused by name, never skipped.
+/// Whoever builds the feature deletes its line in ``all``.
+struct NotYetBuilt: Sendable {
+    /// As `SettingPath.pattern` has it.
+    let pattern: String
+    let condition: Condition
+    /// What is not there yet and what to do meanwhile.
+    let sentence: String
+
+    enum Condition: Sendable {
+        /// Written at all, even with its default.
+        case written
+        /// A list or section with more entries than this.
+        case moreThan(Int)
+        /// One of these words.
+        case oneOf([String])
+        /// A store in PostgreSQL.
+        case postgres
+        /// An issuer whose token endpoint is not given.
+        case withoutEndpoints
+    }
+
+    private init(_ pattern: String, _ condition: Condition, _ sentence: String) {
+        self.pattern = pattern
+        self.condition = condition
+        self.sentence = sentence
+    }
+
+    static let all: [NotYetBuilt] = [
+        .init("server.tls", .written, "TLS is not built yet; put a proxy that ends it before the gateway"),
+        .init("server.trusted_proxies", .moreThan(0), "forwarded addresses are not read yet; leave it out"),
+        .init("server.limits.requests_per_caller", .written, "callers are not counted yet; leave it out"),
+        .init("server.limits.exchanges_per_subject", .written, "exchanges are not counted yet; leave it out"),
+        .init("server.limits.failed_logins_per_address", .written, "failed logins are not counted yet; leave it out"),
+        .init("store.url", .postgres, "PostgreSQL is not built yet; write sqlite:PATH"),
+        .init("store.pool", .written, "belongs to PostgreSQL, which is not built yet; leave it out"),
+        .init("auth.jwt", .moreThan(0), "user sessions are not built yet; use api_keys"),
+        .init("apps", .moreThan(0), "association files and hosted flows are not built yet; leave it out"),
+        .init("webhooks", .moreThan(0), "webhooks are not built yet; leave it out"),
+        .init("refresh.enabled", .oneOf(["true"]), "the scheduler is not built yet; leave it out"),
+        .init("refresh.concurrency", .written, "the scheduler is not built yet; leave it out"),
+        .init("retention", .moreThan(0), "retention is not built yet: nothing is deleted; leave it out"),
+        .init(
+            "providers.*.id_token", .oneOf(["required", "optional"]),
+            "ID tokens are not verified yet; write id_token: ignored until identities come"),
+        .init(
+            "providers.*.issuer", .withoutEndpoints,
+            "discovery is not built yet; give token_endpoint and userinfo_endpoint beside it"),
+        .init(
+            "providers.*.token_endpoint_auth_method", .oneOf(["private_key_jwt", "tls_client_auth"]),
+            "is not built yet; write client_secret_basic, client_secret_post or none"),
+        .init("providers.*.private_key", .written, "client assertions are not built yet; leave it out"),
+        .init("providers.*.client_certificate", .written, "client certificates are not built yet; leave it out"),
+        .init("providers.*.client_secrets", .moreThan(1), "a second secret is not tried yet; give one"),
+        .init("providers.*.authorization_parameters", .moreThan(0), "hosted flows are not built yet; leave it out"),
+        .init("providers.*.nonce", .oneOf(["required"]), "a nonce is not checked yet; leave it out"),
+        .init("providers.*.id_token_algorithms", .written, "ID tokens are not verified yet; leave it out"),
+        .init("providers.*.trusted_audiences", .moreThan(0), "ID tokens are not verified yet; leave it out"),
+        .init("providers.*.access_tokens", .oneOf(["on"]), "access tokens are not handed out yet; leave it out"),
+        .init("providers.*.revocation_scope", .oneOf(["grant"]), "revocation is not built yet; leave it out"),
+        .init("providers.*.profile", .moreThan(0), "kept profiles are not fetched again yet; leave it out"),
+        .init("providers.*.on_shared_subject", .oneOf(["refuse"]), "is not built yet; leave it out"),
+        .init("providers.*.rate_limit", .written, "calls are not counted yet; leave it out"),
+        .init("providers.*.allow_hosts", .moreThan(0), "discovery is not built yet; leave it out"),
+    ]
+
+    /// Reports each setting of `context` that needs what is not there yet.
+    static func refuse(in settings: GatewaySettings, _ context: ReadingContext) {
+        for fact in context.facts {
+            for entry in all where entry.pattern == fact.path.pattern && entry.applies(to: fact, settings) {
+                context.fail(fact.path, fact.place, entry.sentence)
+            }
+        }
+    }
+
+    private func applies(to fact: SettingFact, _ settings: GatewaySettings) -> Bool {
+        switch condition {
+        case .written: return true
+        case .moreThan(let count): return fact.count > count
+        case .oneOf(let words): return fact.value.map(words.contains) ?? false
+        case .postgres:
+            if case .postgres = settings.store.location { return true }
+            return false
+        case .withoutEndpoints:
+            guard case .name(let name)? = fact.path.steps.dropLast().last else { return false }
+            return settings.provider(named: name)?.endpoints.token == nil
+        }
+    }
+}

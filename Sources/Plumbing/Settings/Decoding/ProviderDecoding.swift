@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ProviderSettings {
+    init(name: String, _ given: SectionReader, profiles: BuiltInProfiles) {
+        var section = given
+        defer { section.finish() }
+        Self.checkName(name, section)
+        self.name = name
+        let preset = Self.preset(&section, profiles)
+        let facts = preset?.presets ?? profiles.generic.presets
+        self.preset = preset?.name
+        profile = preset ?? profiles.generic
+        let place = ProviderPlace(&section, preset: preset)
+        environment = place.environment
+        issuer = section.endpoint("issuer")
+        endpoints = place.endpoints(&section, facts)
+        client = ProviderClientSettings(&section, facts)
+        scopes = section.texts("scopes", Self.scopeProblem) ?? []
+        authorizationParameters = section.namedTexts("authorization_parameters") ?? []
+        pkce = section.choice("pkce", of: PKCE.self) ?? facts.pkce
+        nonce = section.choice("nonce", of: Nonce.self) ?? facts.nonce
+        idToken = section.choice("id_token", of: IDToken.self) ?? facts.idToken
+        idTokenAlgorithms = Self.idTokenAlgorithms(&section, allowsHS256: profile.allowsHS256)
+        trustedAudiences = section.texts("trusted_audiences") ?? []
+        redirectURI = section.redirectURI("redirect_uri")
+        redirectURIs = section.texts("redirect_uris", SectionReader.redirectProblem) ?? []
+        handsOutAccessTokens = section.choice("access_tokens", of: OnOff.self) == .on
+        refreshTokenReuse = section.refreshTokenReuse("refresh_token_reuse") ?? facts.refreshTokenReuse
+        idleLife = section.duration("idle_life") ?? facts.idleLife
+        refresh = RefreshPolicySettings(section.section("refresh"), idleLife: idleLife)
+        defaultLifetime = section.duration("default_lifetime") ?? facts.defaultLifetime
+        revocationScope = section.choice("revocation_scope", of: RevocationScope.self) ?? facts.revocationScope
+        profileMaxAge = Self.profileMaxAge(section.section("profile"))
+        onSharedSubject = section.choice("on_shared_subject", of: OnSharedSubject.self) ?? .warn
+        timeouts = ProviderTimeouts(section.section("timeouts"))
+        rateLimit = section.rate("rate_limit")
+        connection = ProviderConnectionSettings(&section)
+        if !section.has("id_token") {
+            // The default counts as written where the checks ask what is built.
+            section.context.record(section.path.appending(.key("id_token")), section.place, value: idToken.rawValue)
+        }
+    }
+
+    private enum OnOff: String, CaseIterable { case on, off }
+
+    private static func checkName(_ name: String, _ section: SectionReader) {
+        let isPlain = name.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x2d || byte == 0x5f
+        }
+        guard isPlain, !name.contains("__"), (1...64).contains(name.utf8.count) else {
+            let rule = "must be lower-case letters, digits, - and single _, 64 at most: it stands in URLs and variables"
+            return section.context.fail(section.path, section.place, "the name \(rule)")
+        }
+    }
+
+    private static func preset(_ section: inout SectionReader, _ profiles: BuiltInProfiles) -> ProfileSettings? {
+        guard let name = section.text("preset") else { return nil }
+        if let profile = profiles.presets.first(where: { $0.name == name }) { return profile }
+        let names = profiles.presets.map(\.name)
+        let hint = nearest(to: name, among: names).map { "did you mean \($0)?" }
+        section.fail("preset", "is not known; \(hint ?? "known are \(names.joined(separator: ", "))")")
+        return nil
+    }
+
+    private static func scopeProblem(_ scope: String) -> String? {
+        // RFC 6749, section 3.3.
+        let isScope = scope.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
+        return isScope ? nil : "is no scope; write each as an entry of the list, without blanks and quotes"
+    }
+
+    private static func idTokenAlgorithms(_ section: inout SectionReader, allowsHS256: Bool) -> [String] {
+        let defaults = ["RS256", "PS256", "ES256", "EdDSA"]
+        let known = defaults + ["RS384", "RS512", "PS384", "PS512", "ES384", "ES512"] + (allowsHS256 ? ["HS256"] : [])
+        return section.algorithms("id_token_algorithms", of: known) ?? defaults
+    }
+
+    private static func profileMaxAge(_ given: SectionReader) -> Duration {
+        var section = given
+        defer { section.finish() }
+        return section.duration("max_age") ?? .seconds(30 * 86_400)
+    }
+}
+
+extension RefreshPolicySettings {
+    /// Without an interval: 30 days, or less where half the idle life is less.
+    fileprivate init(_ given: SectionReader, idleLife: Duration?) {
+        var section = given
+        defer { section.finish() }
+        policy = section.choice("policy", of: Policy.self) ?? .keepAlive
+        let usual = Duration.seconds(30 * 86_400)
+        interval = section.duration("interval") ?? idleLife.map { min(usual, $0 / 2) } ?? usual
+        if policy != .keepAlive, section.has("interval") {
+            section.fail("interval", "belongs to policy: keep_alive")
+        }
+        if policy == .keepAlive, let idleLife, interval > idleLife / 2 {
+            section.fail("interval", "is over half of idle_life: grants would lapse; give at most half of it")
+        }
+    }
+}
+
+extension ProviderTimeouts {
+    fileprivate init(_ given: SectionReader) {
+        var section = given
+        defer { section.finish() }
+        connect = section.duration("connect") ?? .seconds(3)
+        total = section.duration("total") ?? .seconds(10)
+        answer = section.duration("answer") ?? .seconds(60)
+        if connect > total { section.fail("connect", "is over total; give at most as much") }
+        if total > answer { section.fail("answer", "is under total; answers are listened to for at least as long") }
+    }
+}
+
+extension ProviderConnectionSettings {
+    fileprivate init(_ section: inout SectionReader) {
+        http2 = section.boolean("http2") ?? false
+        caFile = section.filePath("ca_file")
+        let environment = section.context.environment
+        let proxy = section.secret("proxy", literals: .url)
+        if let proxy, let problem = Self.proxyProblem(proxy.reveal()) { section.fail("proxy", problem) }
+        self.proxy = proxy ?? Self.environmentProxy(environment)
+        noProxy = section.texts("no_proxy", Self.noProxyProblem) ?? Self.environmentNoProxy(environment)
+        allowHosts = section.texts("allow_hosts") ?? []
+    }
+
+    private static func proxyProblem(_ text: String) -> String? {
+        guard !text.isEmpty else { return nil }
+        guard let address = WebAddress(text), ["http", "https", "socks5h"].contains(address.scheme) else {
+            return "is no proxy; write http://host:port, https://host:port or socks5h://host:port"
+        }
+        return address.target.isEmpty || address.target == "/" ? nil : "must not have a path"
+    }
+
+    private static func noProxyProblem(_ text: String) -> String? {
+        let isHost = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x2c && $0 != 0x2f }
+        return isHost || ScalarForms.isNetwork(text) ? nil : "is no host, .suffix or network"
+    }
+
+    /// As curl has it, for https; lower case first.
+    private static func environmentProxy(_ environment: [String: String]) -> SettingsSecret? {
+        for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+            if let text = environment[name], !text.isEmpty {
+                return SettingsSecret(text, from: .environment(name: name))
+            }
+        }
+        return nil
+    }
+
+    private static func environmentNoProxy(_ environment: [String: String]) -> [String] {
+        let text = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        return text.split { $0 == "," || $0 == " " }.map(String.init)
+    }
+}
+
+extension SectionReader {
+    mutating func redirectURI(_ key: String) -> String? {
+        guard let text = text(key) else { return nil }
+        if let problem = Self.redirectProblem(text) { fail(key, problem) }
+        return text
+    }
+
+    /// What is wrong with a redirect URI (RFC 6749, section 3.1.2; RFC 8252 for an app's own scheme); nil: nothing.
+    static func redirectProblem(_ text: String) -> String? {
+        let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+        guard isPlain, let scheme = WebAddress.scheme(of: text) else { return "is no absolute URI" }
+        guard !text.contains("#") else { return "must not have a fragment" }
+        switch scheme.lowercased() {
+        case "https": return WebAddress(text).map { $0.hasUser } == false ? nil : "is no https URL without a user"
+        case "http": return WebAddress(text)?.isLoopback == true ? nil : "plain http is for this machine only; use https"
+        case "javascript", "data", "file", "about", "blob": return "must not have the scheme \(scheme)"
+        default: return nil
+        }
+    }
+}

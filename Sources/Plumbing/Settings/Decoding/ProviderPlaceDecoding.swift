@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which of a provider's environments is meant, and where its API is.
+struct ProviderPlace {
+    let environment: ProviderSettings.Environment?
+    private let preset: ProfilePresets.EnvironmentPreset?
+    private let apiURL: String?
+    private let userinfoSchema: String?
+
+    init(_ section: inout SectionReader, preset: ProfileSettings?) {
+        let environment = section.choice("environment", of: ProviderSettings.Environment.self)
+        let apiURL = section.endpoint("api_url")
+        userinfoSchema = section.text("userinfo_schema")
+        self.environment = environment
+        let known = preset?.presets.environments.first { $0.environment == environment }
+        self.preset = known
+        // Endpoints begin with a slash.
+        self.apiURL = (apiURL ?? known?.apiURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        if let preset { check(section, preset) } else { refuseWithoutPreset(section) }
+    }
+
+    private func check(_ section: SectionReader, _ profile: ProfileSettings) {
+        if !section.has("environment") {
+            let words = profile.presets.environments.map(\.environment.rawValue)
+            section.fail("environment", "is missing; write one of \(words.joined(separator: ", "))")
+        } else if let environment, preset == nil {
+            section.fail("environment", "the preset \(profile.name) has no environment \(environment.rawValue)")
+        } else if preset != nil, apiURL == nil, !section.has("api_url") {
+            section.fail("api_url", "is missing; environment: mock needs it, such as http://127.0.0.1:9400")
+        }
+    }
+
+    private func refuseWithoutPreset(_ section: SectionReader) {
+        for key in ["environment", "api_url", "userinfo_schema"] where section.has(key) {
+            section.fail(key, "belongs to a preset; without one give the endpoints")
+        }
+    }
+
+    /// The configured endpoints, else the preset's.
+    func endpoints(_ section: inout SectionReader, _ facts: ProfilePresets) -> ProviderEndpoints {
+        // A mistyped schema must not cost the other errors.
+        let schema = schemaEndpoint(section, facts)
+        let endpoints = ProviderEndpoints(
+            token: section.endpoint("token_endpoint") ?? filledIn(facts.endpoints.token),
+            authorization: section.endpoint("authorization_endpoint") ?? preset?.authorization
+                ?? filledIn(facts.endpoints.authorization),
+            userinfo: section.endpoint("userinfo_endpoint") ?? filledIn(schema ?? facts.endpoints.userinfo),
+            jwks: section.endpoint("jwks_uri") ?? filledIn(facts.endpoints.jwks),
+            revocation: section.endpoint("revocation_endpoint") ?? filledIn(facts.endpoints.revocation))
+        let hasSource = section.has("preset") || section.has("issuer") || section.has("token_endpoint")
+        if !hasSource {
+            section.fail("token_endpoint", "is missing; give it, or the issuer, or a preset")
+        }
+        return endpoints
+    }
+
+    private func schemaEndpoint(_ section: SectionReader, _ facts: ProfilePresets) -> String? {
+        guard let wanted = userinfoSchema else { return facts.userinfoSchemas.first?.text }
+        if let schema = facts.userinfoSchemas.first(where: { $0.name == wanted }) { return schema.text }
+        if !facts.userinfoSchemas.isEmpty {
+            let names = facts.userinfoSchemas.map(\.name).joined(separator: ", ")
+            section.fail("userinfo_schema", "is not known; known are \(names)")
+        }
+        return nil
+    }
+
+    private func filledIn(_ template: String?) -> String? {
+        let mark = "{api_url}"
+        guard let template else { return nil }
+        guard template.hasPrefix(mark) else { return template }
+        return apiURL.map { $0 + template.dropFirst(mark.count) }
+    }
+}
+
+extension ProviderClientSettings {
+    init(_ section: inout SectionReader, _ facts: ProfilePresets) {
+        id = section.secret("client_id", literals: .plain)?.reveal() ?? ""
+        if !section.has("client_id") { section.fail("client_id", "is missing; the provider gave you one") }
+        secrets = section.oneOrMoreSecrets("client_secret", "client_secrets")
+        authentication = section.choice("token_endpoint_auth_method", of: Authentication.self) ?? facts.authentication
+        basicEncoding = section.choice("basic_encoding", of: BasicEncoding.self) ?? facts.basicEncoding
+        privateKey = section.secret("private_key", literals: .warned)
+        certificatePath = section.filePath("client_certificate")
+        checkParts(section)
+    }
+
+    private func checkParts(_ section: SectionReader) {
+        let hasSecret = section.has("client_secret") || section.has("client_secrets")
+        switch authentication {
+        case .basic, .post:
+            if !hasSecret { section.fail("client_secret", "is missing; \(authentication.rawValue) needs it") }
+        case .privateKeyJWT:
+            if !section.has("private_key") { section.fail("private_key", "is missing; private_key_jwt needs it") }
+        case .tls:
+            if certificatePath == nil { section.fail("client_certificate", "is missing; tls_client_auth needs it") }
+        case .none:
+            if hasSecret { section.fail("client_secret", "is never sent with token_endpoint_auth_method: none") }
+        }
+    }
+}

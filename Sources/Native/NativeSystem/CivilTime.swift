@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+internal import Glibc
 
 /// Milliseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set back (clock_gettime(2)).
 package func wallClockMilliseconds() -> Int64 {

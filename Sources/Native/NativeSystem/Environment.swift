@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLinux
+internal import Glibc
 
 /// The variables of this process as they are now, by name. What is not UTF-8 is repaired; a variable that occurs
 /// twice counts as it stands first, as `getenv` has it.

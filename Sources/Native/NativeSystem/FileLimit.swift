@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+internal import Glibc
 
 /// How many files the process may have open, after the limit was raised as far as `wanted` needs and the hard limit
 /// allows (getrlimit(2)); lower than `wanted` where the hard limit is.

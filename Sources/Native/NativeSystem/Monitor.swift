@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CLinux
 import Glibc
 
 /// A value that one thread at a time may touch, and whose changes a thread may wait for (pthread_cond_wait(3)).

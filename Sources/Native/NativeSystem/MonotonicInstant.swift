@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+internal import Glibc
 
 /// A moment of `CLOCK_MONOTONIC`, in nanoseconds since an arbitrary start; it never steps back (clock_gettime(2)).
 ///

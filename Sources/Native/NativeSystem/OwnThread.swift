@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CLinux
+internal import Glibc
 
 /// Runs `body` on a new thread that ends with it; nobody waits for the thread's end.
 ///

@@ -90,7 +90,7 @@ let package = Package(
             "Edge", "HTTPEdge",
             [
                 "Consents", "ConsentUseCases", "RecordRendering", "NativeHTTPServer", "NativeJSON", "NativeCrypto",
-                "Observability",
+                "NativeSystem", "Observability",
             ]),
         room("Edge", "RecordRendering", ["Consents", "NativeJSON"]),
         room("Edge", "CommandLineEdge", ["Consents", "RecordRendering", "NativeJSON"]),
@@ -120,6 +120,7 @@ let package = Package(
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
         tests(of: "Consents"),
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),
+        tests(of: "ConsentUseCases", ["Consents"]),
     ],
     swiftLanguageModes: [.v6]
 )

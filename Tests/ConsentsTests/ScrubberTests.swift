@@ -6,19 +6,23 @@ import Testing
     private static let code = "EBYh/+ ~\u{E9}9x"
     private let scrubber = Scrubber([SecretText(ScrubberTests.code), SecretText("ab"), SecretText("")])
 
-    @Test("a value is taken out in clear and in every mix of percent- and form-encoding", arguments: [
-        code, "EBYh%2F%2B%20~%C3%A99x", "EBYh%2f%2b+%7e%c3%a99x", "%45%42%59%68%2F%2B%20%7E%C3%A9%39%78",
-        "EBYh/%2b+~%C3%a99x",
-    ])
+    @Test(
+        "a value is taken out in clear and in every mix of percent- and form-encoding",
+        arguments: [
+            code, "EBYh%2F%2B%20~%C3%A99x", "EBYh%2f%2b+%7e%c3%a99x", "%45%42%59%68%2F%2B%20%7E%C3%A9%39%78",
+            "EBYh/%2b+~%C3%a99x",
+        ])
     func percentEncoded(spelling: String) {
         #expect(scrubber.clean("the code '\(spelling)' is used") == "the code '***' is used")
     }
 
-    @Test("a value is taken out of base64, whatever stands before it and after it", arguments: [
-        // x:, xy:, xyz: before the code and ! after it, by coreutils' base64 and its --base64url
-        "eDpFQlloLysgfsOpOXgh", "eHk6RUJZaC8rIH7DqTl4IQ==", "eHl6OkVCWWgvKyB+w6k5eCE=", "eHl6OkVCWWgvKyB-w6k5eCE",
-        "eHl6OkVCWWgvKyB%2Bw6k5eCE%3D",
-    ])
+    @Test(
+        "a value is taken out of base64, whatever stands before it and after it",
+        arguments: [
+            // x:, xy:, xyz: before the code and ! after it, by coreutils' base64 and its --base64url
+            "eDpFQlloLysgfsOpOXgh", "eHk6RUJZaC8rIH7DqTl4IQ==", "eHl6OkVCWWgvKyB+w6k5eCE=", "eHl6OkVCWWgvKyB-w6k5eCE",
+            "eHl6OkVCWWgvKyB%2Bw6k5eCE%3D",
+        ])
     func base64(spelling: String) {
         let cleaned = scrubber.clean("header \(spelling)")
         #expect(cleaned.contains("***"))

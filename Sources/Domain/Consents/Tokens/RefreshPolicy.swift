@@ -61,7 +61,8 @@ package struct RefreshPolicy: Sendable, Equatable {
     /// Where a grant lies in a jitter's range: stable for one consent and generation, spread over all of them.
     package static func spread(of id: ConsentID, generation: Int64) -> Double {
         // splitmix64's finaliser: the identifier's time bits would put a batch's grants side by side.
-        var word = id.uuid.high ^ id.uuid.low &+ UInt64(bitPattern: generation) &* 0x9E37_79B9_7F4A_7C15
+        let step: UInt64 = 0x9E37_79B9_7F4A_7C15
+        var word = (id.uuid.high &* step) ^ id.uuid.low &+ UInt64(bitPattern: generation) &* step
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
         return Double((word ^ (word >> 31)) >> 11) / Double(1 << 53)

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import Observability
+
+/// One code's way from its reservation to its consent.
+struct CodeFlight: Sendable {
+    typealias Outcome = Result<Redemption, ConsentFailure>
+
+    let store: any ConsentStore
+    let vault: any TokenVault
+    let time: any Timekeeper
+    let entropy: any Entropy
+    let settle: SettleGrant
+    let log: Log
+
+    /// How often a code that another instance has on the wire is looked at.
+    static let pollInterval = Duration.milliseconds(250)
+
+    func run(_ plan: CodePlan, _ slot: CodeSlot) async -> Outcome {
+        let attempt = AttemptID(entropy.identifier(at: time.now))
+        do {
+            while true {
+                switch try await store.reserveCode(plan.reservation(attempt: attempt, now: time.now)) {
+                case .reserved:
+                    guard let code = await slot.take() else { return .failure(.ourFault) }
+                    return await send(code, plan, attempt)
+                case .consent(let id):
+                    return await known(id)
+                case .ended(let verdict, let sealed):
+                    let statement = sealed.flatMap { try? vault.openStatement($0, code: plan.digest) }
+                    return .failure(ConsentFailure(verdict, statement))
+                case .abandonedGrant(let sealed):
+                    return await settleSealed(sealed, plan.digest, until: plan.callerDeadline)
+                case .otherSubject(let id):
+                    await tellOfOtherSubject(id, plan)
+                    return .failure(.codeAlreadyUsed)
+                case .underWay:
+                    guard time.monotonic < plan.callerDeadline else { return .failure(.exchangePending) }
+                    try? await time.sleep(until: time.monotonic + CodeFlight.pollInterval)
+                }
+            }
+        } catch {
+            log.warning(
+                "the store did not reserve a code", [Fact(.reason, "\(error)"), Fact(.provider, plan.facts.key.name)])
+            return .failure(.storeUnavailable)
+        }
+    }
+
+    private func send(_ code: consuming AuthorizationCode, _ plan: CodePlan, _ attempt: AttemptID) async -> Outcome {
+        let issuedAt = time.now
+        let step = ExchangeStep(after: await plan.connection.exchange(code, plan.parameters))
+        let persistence = StorePersistence(time: time)
+        do {
+            switch step {
+            case .keep(let answer):
+                return await keep(answer, plan, attempt, issuedAt: issuedAt)
+            case .release(let failure):
+                try await persistence.insist(for: .seconds(5)) { () async throws(StoreFailure) in
+                    try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
+                }
+                return .failure(failure)
+            case .end(let verdict, let statement, let failure):
+                let sealed = statement.flatMap { try? vault.seal($0, code: plan.digest) }
+                try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
+                    try await store.endCode(
+                        plan.digest, attempt: attempt, as: verdict, statement: sealed, at: time.now)
+                }
+                return .failure(failure)
+            }
+        } catch {
+            // The reservation stays as sent, and is named unknown when this instance is gone or its lease is over.
+            log.error("the store did not take what became of a code", [Fact(.reason, "\(error)")])
+            if case .end(_, _, let failure) = step { return .failure(failure) }
+            return .failure(.storeUnavailable)
+        }
+    }
+
+    /// Commits the tokens before anything else is done with them, then makes a consent of them.
+    private func keep(_ answer: TokenAnswer, _ plan: CodePlan, _ attempt: AttemptID, issuedAt: Instant) async
+        -> Outcome
+    {
+        let grant = KeptGrant(
+            answer: answer, provider: plan.facts.key, issuer: plan.facts.issuer, subject: plan.subject,
+            requested: plan.facts.scopes, client: plan.client, notice: plan.notice, caller: plan.caller.name,
+            requestID: plan.caller.requestID, issuedAt: issuedAt)
+        do {
+            let sealed = try vault.seal(grant, code: plan.digest)
+            let persistence = StorePersistence(time: time)
+            let isKept = try await persistence.insist(for: plan.facts.timeouts.answer) {
+                () async throws(StoreFailure) in
+                try await store.keepGrant(plan.digest, attempt: attempt, grant: sealed, at: time.now)
+            }
+            guard isKept else {
+                log.error(
+                    "a code came to another end while its tokens were taken", [Fact(.provider, plan.facts.key.name)])
+                return .failure(.exchangeUnknown(nil))
+            }
+        } catch {
+            log.error("tokens could not be committed and are lost", [Fact(.reason, "\(error)")])
+            return .failure(.exchangeUnknown(nil))
+        }
+        return await settled(grant, plan.digest, until: max(plan.callerDeadline, time.monotonic + .seconds(1)))
+    }
+
+    private func settleSealed(_ sealed: SealedBytes, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {
+        do {
+            let grant = try vault.openGrant(sealed, code: digest)
+            return await settled(grant, digest, until: max(deadline, time.monotonic + .seconds(1)))
+        } catch {
+            log.error("a committed grant cannot be opened", [Fact(.reason, "\(error)")])
+            return .failure(.ourFault)
+        }
+    }
+
+    private func settled(_ grant: KeptGrant, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {
+        do throws(ConsentFailure) {
+            return .success(try await settle(grant, of: digest, profileUntil: deadline))
+        } catch {
+            log.error("a committed grant waits to be made a consent", [Fact(.provider, grant.provider.name)])
+            return .failure(error)
+        }
+    }
+
+    private func known(_ id: ConsentID) async -> Outcome {
+        do throws(ConsentFailure) {
+            let consent = try await ReadConsent(store: store, vault: vault, time: time)(id, withProfile: true)
+            return .success(Redemption(consent: consent, kind: .known, isOfflineReused: false))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func tellOfOtherSubject(_ id: ConsentID?, _ plan: CodePlan) async {
+        log.warning(
+            "a code was presented for another subject",
+            [
+                Fact(.provider, plan.facts.key.name), Fact(.caller, plan.caller.name),
+                Fact(.consentID, id.map { "\($0)" }),
+            ])
+        guard let id else { return }
+        let event = EventDraft(
+            type: .codeOfOtherSubject, at: time.now, caller: plan.caller.name, requestID: plan.caller.requestID)
+        try? await store.append(event, to: id)
+    }
+
+    func adoptAbandoned() async {
+        do {
+            let abandoned = try await store.adoptAbandoned(limit: 100, at: time.now)
+            if abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown > 0 {
+                log.warning(
+                    "an instance ended with requests on the wire",
+                    [Fact(.count, abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown)])
+            }
+            for (code, sealed) in abandoned.grants {
+                _ = await settleSealed(sealed, code, until: time.monotonic + .seconds(10))
+            }
+        } catch {
+            log.warning("the store could not be searched for what ended instances left", [Fact(.reason, "\(error)")])
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+
+/// A code that somebody asks to be exchanged, checked for form and not yet against the configuration.
+package struct ExchangeRequest: ~Copyable, Sendable {
+    package let code: AuthorizationCode
+    /// Nil takes the only PayPal provider of the SDK's environment.
+    package let providerName: String?
+    package let subject: Subject
+    package let parameters: ExchangeParameters
+    /// What the SDK's response said of its environment; nil for a code that came without one.
+    package let environmentHint: String?
+    package let client: ClientApp?
+    package let nonce: SecretText?
+    package let notice: String?
+    package let caller: CallerIdentity
+
+    package init(
+        code: consuming AuthorizationCode, providerName: String?, subject: Subject, parameters: ExchangeParameters,
+        environmentHint: String?, client: ClientApp?, nonce: SecretText?, notice: String?, caller: CallerIdentity
+    ) {
+        self.code = code
+        self.providerName = providerName
+        self.subject = subject
+        self.parameters = parameters
+        self.environmentHint = environmentHint
+        self.client = client
+        self.nonce = nonce
+        self.notice = notice
+        self.caller = caller
+    }
+}
+
+/// On whose call something happens, as events and log lines name it.
+package struct CallerIdentity: Sendable {
+    package let name: String
+    package let requestID: String?
+
+    package init(name: String, requestID: String?) {
+        self.name = name
+        self.requestID = requestID
+    }
+}
+
+/// A code's consent.
+package struct Redemption: Sendable {
+    /// What became of the call, for the answer's status.
+    package enum Kind: Sendable { case created, renewed, known }
+    package var consent: OpenedConsent
+    package var kind: Kind
+    /// True where the new grant brought no refresh token and the kept one stays.
+    package var isOfflineReused: Bool
+
+    package init(consent: OpenedConsent, kind: Kind, isOfflineReused: Bool) {
+        self.consent = consent
+        self.kind = kind
+        self.isOfflineReused = isOfflineReused
+    }
+}
+
+/// Carries a code into a flight, and hands it out once.
+actor CodeSlot {
+    private var code: AuthorizationCode?
+
+    init(_ code: consuming AuthorizationCode) { self.code = consume code }
+
+    func take() -> AuthorizationCode? { code.take() }
+}

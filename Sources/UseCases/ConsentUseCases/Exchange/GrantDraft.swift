@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+
+/// A grant and its profile on their way to becoming a record: pure, but for the seals.
+struct GrantDraft: Sendable {
+    let grant: KeptGrant
+    let code: BlindIndex
+    let fetched: FetchedProfile
+    let policy: RefreshPolicy
+
+    private var granted: ScopeSet { grant.answer.scopes ?? grant.requested }
+
+    /// A new record with everything sealed under a key of its own, and its first event.
+    func newConsent(id: ConsentID, vault: any TokenVault, now: Instant) throws(VaultFailure)
+        -> (stored: StoredConsent, events: [EventDraft])
+    {
+        let key = try vault.makeConsentKey(for: id)
+        let refreshable = grant.answer.tokens.refreshToken != nil
+        let record = ConsentRecord(
+            id: id, provider: grant.provider, issuer: grant.issuer, requested: grant.requested, granted: granted,
+            profileStatus: fetched.status, profileFetchedAt: fetched.profile == nil ? nil : now, generation: 1,
+            timing: timing(id: id, generation: 1, isRefreshable: refreshable), isRefreshable: refreshable,
+            client: grant.client, notice: grant.notice, createdAt: now, updatedAt: now)
+        var stored = StoredConsent(
+            record: record, subjectIndex: vault.index(of: grant.subject), key: key.envelope,
+            subject: try vault.seal(SecretText(grant.subject.text), as: .subject, under: key),
+            providerSubjectIndex: nil, providerSubject: nil,
+            tokens: try vault.seal(grant.answer.tokens, generation: 1, under: key), profile: nil, attempt: nil)
+        if let person = fetched.providerSubject {
+            stored.providerSubjectIndex = vault.index(ofProviderSubject: person, at: grant.provider)
+            stored.providerSubject = try vault.seal(person, as: .providerSubject, under: key)
+        }
+        if let profile = fetched.profile { stored.profile = try vault.seal(profile, under: key) }
+        return (stored, [try event(.created, offline: refreshable ? "new" : "none", key: key, vault: vault, now: now)])
+    }
+
+    /// What puts this grant into a live record.
+    func renewal(of live: StoredConsent, vault: any TokenVault, now: Instant) throws(VaultFailure)
+        -> (write: ConsentRenewal, isOfflineReused: Bool)
+    {
+        guard let envelope = live.key, let profile = fetched.profile else { throw .unreadable }
+        let id = live.record.id
+        let key = try vault.openConsentKey(envelope, for: id)
+        var tokens = grant.answer.tokens
+        var isReused = false
+        if tokens.refreshToken == nil, live.record.issuer == grant.issuer, let sealed = live.tokens {
+            let kept = try vault.openTokens(sealed, generation: live.record.generation, under: key)
+            tokens.refreshToken = kept.refreshToken
+            isReused = kept.refreshToken != nil
+        }
+        let refreshable = tokens.refreshToken != nil
+        let generation = live.record.generation + 1
+        let offline = isReused ? "reused" : refreshable ? "new" : "none"
+        let write = ConsentRenewal(
+            id: id, code: code, expectedGeneration: live.record.generation,
+            tokens: try vault.seal(tokens, generation: generation, under: key),
+            timing: timing(id: id, generation: generation, isRefreshable: refreshable), isRefreshable: refreshable,
+            requested: grant.requested, granted: granted, profile: try vault.seal(profile, under: key),
+            issuer: grant.issuer, client: grant.client, notice: grant.notice, at: now,
+            events: [try event(.renewed, offline: offline, key: key, vault: vault, now: now)])
+        return (write, isReused)
+    }
+
+    private func timing(id: ConsentID, generation: Int64, isRefreshable: Bool) -> TokenTiming {
+        policy.timing(
+            of: grant.answer, issuedAt: grant.issuedAt, isRefreshable: isRefreshable,
+            spread: RefreshPolicy.spread(of: id, generation: generation))
+    }
+
+    private func event(
+        _ type: EventType, offline: String, key: ConsentKey, vault: any TokenVault, now: Instant
+    ) throws(VaultFailure) -> EventDraft {
+        var personal = ["subject": SecretText(grant.subject.text)]
+        personal["provider_subject"] = fetched.providerSubject
+        let part = try vault.personalPart(personal, under: key)
+        var data = part.digests
+        data["provider"] = .text(grant.provider.name)
+        data["environment"] = grant.provider.environment.map(EventValue.text)
+        data["scopes_requested"] = .text(grant.requested.blankSeparated)
+        data["scopes_granted"] = .text(granted.blankSeparated)
+        data["offline"] = .text(offline)
+        data["notice"] = grant.notice.map { .text($0.text) }
+        if grant.notice?.isAssumed == true { data["notice_assumed"] = .text("true") }
+        data["app_platform"] = grant.client?.platform.map(EventValue.text)
+        data["app_product"] = grant.client?.productName.map(EventValue.text)
+        data["app_sdk_version"] = grant.client?.sdkVersion.map(EventValue.text)
+        return EventDraft(
+            type: type, at: now, caller: grant.caller, requestID: grant.requestID, data: data, personal: part.sealed)
+    }
+}

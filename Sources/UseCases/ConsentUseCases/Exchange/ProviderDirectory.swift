@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+
+/// The configured providers and notices, and the checks of a request against them.
+package struct ProviderDirectory: Sendable {
+    private let connections: [String: any ProviderConnection]
+    private let notices: [String]
+
+    /// - Parameter notices: each as `ID@VERSION`.
+    package init(_ connections: [any ProviderConnection], notices: [String]) {
+        self.connections = Dictionary(connections.map { ($0.facts.key.name, $0) }) { first, _ in first }
+        self.notices = notices
+    }
+
+    package var all: [any ProviderConnection] {
+        connections.values.sorted { $0.facts.key.name < $1.facts.key.name }
+    }
+
+    package func connection(named name: String) -> (any ProviderConnection)? { connections[name] }
+
+    /// The provider that a request means.
+    ///
+    /// - Throws: `unknownProvider`, also where no name is given and not exactly one PayPal provider has the SDK
+    ///   response's environment; `environmentMismatch` where the named one has another.
+    package func provider(named name: String?, environment hint: String?) throws(ConsentFailure)
+        -> any ProviderConnection
+    {
+        let environment = hint.map { $0.lowercased() == "production" ? "live" : $0.lowercased() }
+        guard let name else {
+            let fitting = all.filter { $0.facts.isPayPal && $0.facts.key.environment == environment }
+            if fitting.count == 1, environment != nil { return fitting[0] }
+            let payPal = all.filter { $0.facts.isPayPal }
+            if payPal.count == 1, let hint {
+                throw .environmentMismatch(provider: payPal[0].facts.key.environment, response: hint)
+            }
+            throw .unknownProvider
+        }
+        guard let found = connections[name] else { throw .unknownProvider }
+        if let hint, environment != found.facts.key.environment {
+            throw .environmentMismatch(provider: found.facts.key.environment, response: hint)
+        }
+        return found
+    }
+
+    /// What may go out with a code: the caller's redirect URI if it is allowed, else the configured one.
+    func parameters(of request: borrowing ExchangeRequest, at facts: ProviderFacts) throws(ConsentFailure)
+        -> ExchangeParameters
+    {
+        var parameters = request.parameters
+        if parameters.isSDKCode { return parameters }
+        if let given = parameters.redirectURI {
+            let allowed = facts.allowedRedirectURIs + [facts.redirectURI].compactMap(\.self)
+            guard allowed.contains(where: { $0.utf8.elementsEqual(given.utf8) }) else { throw .redirectURINotAllowed }
+        } else {
+            parameters.redirectURI = facts.redirectURI
+        }
+        if facts.isPKCERequired, parameters.codeVerifier == nil { throw .proofKeyRequired }
+        if facts.isNonceRequired, request.nonce == nil { throw .nonceRequired }
+        return parameters
+    }
+
+    /// The notice that a record names: the request's, or the only configured one, marked as assumed.
+    func notice(named name: String?) throws(ConsentFailure) -> NoticeReference? {
+        if let name {
+            guard notices.contains(name) else { throw .unknownNotice }
+            return NoticeReference(text: name, isAssumed: false)
+        }
+        return notices.count == 1 ? NoticeReference(text: notices[0], isAssumed: true) : nil
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import Observability
+
+/// Exchanges a code for tokens and keeps the consent: the main job.
+///
+/// The work runs as a flight of its own. Whoever asks for the same code meanwhile shares its outcome; whoever hangs up
+/// loses nothing.
+package struct RedeemCode: Sendable {
+    private let directory: ProviderDirectory
+    private let vault: any TokenVault
+    private let time: any Timekeeper
+    private let flights: FlightTable<BlindIndex, Result<Redemption, ConsentFailure>>
+    private let work: CodeFlight
+
+    package init(
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
+        entropy: any Entropy, launcher: any TaskLauncher, log: Log
+    ) {
+        self.directory = directory
+        self.vault = vault
+        self.time = time
+        flights = FlightTable(time: time, launcher: launcher)
+        work = CodeFlight(
+            store: store, vault: vault, time: time, entropy: entropy,
+            settle: SettleGrant(directory: directory, store: store, vault: vault, time: time, entropy: entropy),
+            log: log)
+    }
+
+    /// - Throws: what the contract's table of answers names; `exchangePending` where the provider's answer is still
+    ///   awaited after `total`.
+    package func callAsFunction(_ request: consuming ExchangeRequest) async throws(ConsentFailure) -> Redemption {
+        let connection = try directory.provider(named: request.providerName, environment: request.environmentHint)
+        let facts = connection.facts
+        let parameters = try directory.parameters(of: request, at: facts)
+        let notice = try directory.notice(named: request.notice)
+        let subject = request.subject
+        let subjectIndex = vault.index(of: subject)
+        let digest = vault.digest(
+            of: request.code, provider: facts.key, clientID: facts.issuer.clientID,
+            subject: facts.hasConstantCode ? subject : nil)
+        let plan = CodePlan(
+            digest: digest, subject: subject, subjectIndex: subjectIndex, connection: connection,
+            parameters: parameters, client: request.client, notice: notice, caller: request.caller,
+            startedAt: time.monotonic)
+        let slot = CodeSlot(request.code)
+        let shared = await flights.share(digest, owner: subjectIndex, until: plan.callerDeadline) { [work] in
+            await work.run(plan, slot)
+        }
+        switch (shared.seat, shared.outcome) {
+        case (.belongsToAnother, _):
+            throw .codeAlreadyUsed
+        case (_, nil):
+            throw .exchangePending
+        case (.waits, .success(var redemption)?):
+            redemption.kind = .known
+            return redemption
+        case (_, let outcome?):
+            return try outcome.get()
+        }
+    }
+
+    /// Makes consents of the grants that dead instances left, and names what they left unknown.
+    package func adoptAbandoned() async { await work.adoptAbandoned() }
+
+    /// How many exchanges are under way.
+    package var flightsUnderWay: Int { get async { await flights.count } }
+}
+
+/// All that a flight needs to know of its code, but for the code.
+struct CodePlan: Sendable {
+    let digest: BlindIndex
+    let subject: Subject
+    let subjectIndex: BlindIndex
+    let connection: any ProviderConnection
+    let parameters: ExchangeParameters
+    let client: ClientApp?
+    let notice: NoticeReference?
+    let caller: CallerIdentity
+    /// Monotonic.
+    let startedAt: Duration
+
+    var facts: ProviderFacts { connection.facts }
+    /// Monotonic time at which whoever waits is answered.
+    var callerDeadline: Duration { startedAt + facts.timeouts.total }
+
+    func reservation(attempt: AttemptID, now: Instant) -> CodeReservation {
+        CodeReservation(
+            digest: digest, provider: facts.key, subjectIndex: subjectIndex, attempt: attempt, at: now,
+            lease: facts.timeouts.connect + facts.timeouts.answer + .seconds(30),
+            expiresAt: facts.hasConstantCode ? now.advanced(by: .seconds(60)) : nil)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+
+/// Makes a consent of a grant that has been committed: asks for the profile, then creates a record, or renews the live
+/// one of the same person.
+package struct SettleGrant: Sendable {
+    let directory: ProviderDirectory
+    let store: any ConsentStore
+    let vault: any TokenVault
+    let time: any Timekeeper
+    let entropy: any Entropy
+
+    package init(
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
+        entropy: any Entropy
+    ) {
+        self.directory = directory
+        self.store = store
+        self.vault = vault
+        self.time = time
+        self.entropy = entropy
+    }
+
+    /// - Parameters:
+    ///   - deadline: monotonic time until which the profile is waited for; without it the record says `pending`.
+    /// - Throws: `storeUnavailable` where the store takes no writes for long: the grant stays committed beside its code
+    ///   and is settled by whoever comes next; `ourFault` where it cannot be sealed or opened.
+    package func callAsFunction(_ grant: KeptGrant, of code: BlindIndex, profileUntil deadline: Duration)
+        async throws(ConsentFailure) -> Redemption
+    {
+        guard let connection = directory.connection(named: grant.provider.name) else {
+            return try await place(grant, of: code, policy: nil, FetchedProfile(status: .pending, profile: nil))
+        }
+        let fetched = await ProfileFetch(time: time).fetch(
+            with: grant.answer.tokens.accessToken, from: connection, granted: grant.answer.scopes ?? grant.requested,
+            until: deadline)
+        return try await place(grant, of: code, policy: connection.facts.policy, fetched)
+    }
+
+    /// Creates or renews; a race with another consent of the same person is decided by the store, and tried again.
+    private func place(
+        _ grant: KeptGrant, of code: BlindIndex, policy: RefreshPolicy?, _ fetched: FetchedProfile
+    ) async throws(ConsentFailure) -> Redemption {
+        let draft = GrantDraft(grant: grant, code: code, fetched: fetched, policy: policy ?? .whereNoneIsConfigured)
+        for _ in 0..<8 {
+            do {
+                if let live = try await liveRecord(for: draft), let renewed = try await renew(live, with: draft) {
+                    return renewed
+                }
+                if let created = try await create(draft) { return created }
+            } catch let failure as StoreFailure {
+                throw failure.mayPass ? .storeUnavailable : .ourFault
+            } catch {
+                throw .ourFault
+            }
+        }
+        throw .storeUnavailable
+    }
+
+    private func liveRecord(for draft: GrantDraft) async throws -> StoredConsent? {
+        guard let person = draft.fetched.providerSubject else { return nil }
+        let index = vault.index(ofProviderSubject: person, at: draft.grant.provider)
+        let subject = vault.index(of: draft.grant.subject)
+        let persistence = StorePersistence(time: time)
+        let found = try await persistence.insist(for: .seconds(10)) { () async throws(StoreFailure) in
+            try await store.liveConsent(of: draft.grant.provider, subject: subject, providerSubject: index)
+        }
+        guard let found else { return nil }
+        let settled = await LapsedConsents(store: store, time: time).settled(found)
+        return settled.record.status.isLive ? settled : nil
+    }
+
+    private func create(_ draft: GrantDraft) async throws -> Redemption? {
+        let now = time.now
+        let sealed = try draft.newConsent(id: ConsentID(entropy.identifier(at: now)), vault: vault, now: now)
+        let persistence = StorePersistence(time: time)
+        let answer = try await persistence.insist(for: .seconds(10)) { () async throws(StoreFailure) in
+            try await store.createConsent(sealed.stored, of: draft.code, events: sealed.events)
+        }
+        switch answer {
+        case .created:
+            return Redemption(
+                consent: OpenedConsent(
+                    record: sealed.stored.record, subject: draft.grant.subject,
+                    providerSubject: draft.fetched.providerSubject, profile: draft.fetched.profile),
+                kind: .created, isOfflineReused: false)
+        case .liveExists:
+            return nil
+        case .alreadyConsent(let id):
+            return try await known(id)
+        }
+    }
+
+    private func renew(_ live: StoredConsent, with draft: GrantDraft) async throws -> Redemption? {
+        let now = time.now
+        let renewal = try draft.renewal(of: live, vault: vault, now: now)
+        let persistence = StorePersistence(time: time)
+        let answer = try await persistence.insist(for: .seconds(10)) { () async throws(StoreFailure) in
+            try await store.renewConsent(renewal.write)
+        }
+        switch answer {
+        case .written, .alreadyWritten:
+            var redemption = try await known(live.record.id)
+            redemption.kind = .renewed
+            redemption.isOfflineReused = renewal.isOfflineReused
+            return redemption
+        case .generationMoved, .ended:
+            return nil
+        }
+    }
+
+    private func known(_ id: ConsentID) async throws -> Redemption {
+        guard let stored = try await store.consent(id) else { throw StoreFailure.damaged("a code points to no record") }
+        let opened = try RecordOpening(vault: vault).open(stored, withProfile: true)
+        return Redemption(consent: opened, kind: .known, isOfflineReused: false)
+    }
+}
+
+extension RefreshPolicy {
+    /// For a grant whose provider was taken out of the configuration while it lay committed: kept, and not refreshed
+    /// before somebody configures the provider again.
+    static let whereNoneIsConfigured = RefreshPolicy(
+        kind: .onDemand, interval: .seconds(30 * 86_400), reuse: .forbidden, idleLife: nil,
+        defaultLifetime: .seconds(3600))
+}

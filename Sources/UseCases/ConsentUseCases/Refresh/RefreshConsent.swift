@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import Observability
+
+/// Refreshes one grant now, for whoever asks: the one way in which a refresh token is ever spent.
+package struct RefreshConsent: Sendable {
+    private let directory: ProviderDirectory
+    private let time: any Timekeeper
+    private let flights: FlightTable<ConsentID, Result<OpenedConsent, ConsentFailure>>
+    private let work: RefreshFlight
+    private let read: ReadConsent
+
+    package init(
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
+        entropy: any Entropy, launcher: any TaskLauncher, log: Log
+    ) {
+        self.directory = directory
+        self.time = time
+        flights = FlightTable(time: time, launcher: launcher)
+        read = ReadConsent(store: store, vault: vault, time: time)
+        work = RefreshFlight(
+            directory: directory, store: store, vault: vault, time: time, entropy: entropy, log: log)
+    }
+
+    /// Joins a refresh of the same grant that is under way; waits for the provider's `total`.
+    /// - Throws: `notFound`; `consentEnded` and `reauthorizationRequired` where the grant is gone; `refreshPending`
+    ///   where the answer is still awaited; `providerMisconfigured`, `providerUnavailable`, `storeUnavailable`.
+    package func callAsFunction(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure)
+        -> OpenedConsent
+    {
+        let startedAt = time.monotonic
+        let record = try await read(id).record
+        let total = directory.connection(named: record.provider.name)?.facts.timeouts.total ?? .seconds(10)
+        let shared = await flights.share(id, owner: nil, until: startedAt + total) { [work] in
+            await work.run(id, caller: caller, waitUntil: startedAt + total)
+        }
+        guard let outcome = shared.outcome else { throw .refreshPending }
+        return try outcome.get()
+    }
+
+    package var flightsUnderWay: Int { get async { await flights.count } }
+}

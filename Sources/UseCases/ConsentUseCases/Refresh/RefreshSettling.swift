@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import Observability
+
+/// What follows a refresh's answer: save first, then check and enrich; a failure is written only where the row is still
+/// ours.
+struct RefreshSettling: Sendable {
+    let flight: RefreshFlight
+    let grant: OpenGrant
+    let claim: RefreshClaim
+    let caller: CallerIdentity
+
+    private var persistence: StorePersistence { StorePersistence(time: flight.time) }
+
+    func save(_ answer: TokenAnswer, issuedAt: Instant) async -> RefreshFlight.Outcome {
+        do {
+            let write = try tokenWrite(answer, issuedAt: issuedAt)
+            let limit = grant.connection.facts.timeouts.answer
+            let saved = try await persistence.insist(for: limit) { () async throws(StoreFailure) in
+                try await flight.store.saveTokens(write)
+            }
+            switch saved {
+            case .written, .alreadyWritten:
+                await enrich(write, accessToken: answer.tokens.accessToken)
+            case .generationMoved:
+                flight.log.warning("another refresh of the grant was saved first", facts)
+            case .ended:
+                flight.log.warning("a grant ended while it was refreshed", facts)
+            }
+            return try await current()
+        } catch let failure as ConsentFailure {
+            return .failure(failure)
+        } catch {
+            flight.log.error("refreshed tokens could not be committed", facts + [Fact(.reason, "\(error)")])
+            return .failure(.storeUnavailable)
+        }
+    }
+
+    /// The grant is over, unless somebody else's tokens are there by now.
+    func end(_ statement: ProviderStatement) async -> RefreshFlight.Outcome {
+        let wasUnknown = grant.stored.attempt != nil && grant.connection.facts.policy.reuse != .fixed
+        let reason: StatusReason = wasUnknown ? .ambiguousRotation : .providerRejected
+        let data = ["reason": EventValue.text(reason.rawValue)].merging(described(statement)) { first, _ in first }
+        return await settle(
+            .over(reason), .reauthorizationRequired(reason), event(.reauthorizationRequired, data: data))
+    }
+
+    func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure) async -> RefreshFlight.Outcome {
+        guard change != .released else { return await settle(change, failure, nil) }
+        return await settle(change, failure, event(.refreshFailed, data: ["failure": .text(failure.word)]))
+    }
+
+    private func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure, _ event: EventDraft?) async
+        -> RefreshFlight.Outcome
+    {
+        let settlement = RefreshSettlement(
+            id: claim.id, generation: claim.generation, attempt: claim.attempt, change: change, at: flight.time.now,
+            events: event.map { [$0] } ?? [])
+        do {
+            let answer = try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
+                try await flight.store.settleRefresh(settlement)
+            }
+            if answer == .generationMoved { return try await current() }
+        } catch {
+            flight.log.error("the store did not take a refresh's outcome", facts + [Fact(.reason, "\(error)")])
+        }
+        flight.log.warning("a refresh failed", facts + [Fact(.outcome, failure.word)])
+        return .failure(failure)
+    }
+
+    private func tokenWrite(_ answer: TokenAnswer, issuedAt: Instant) throws(VaultFailure) -> TokenWrite {
+        var tokens = answer.tokens
+        tokens.refreshToken = tokens.refreshToken ?? grant.refreshToken
+        tokens.idToken = tokens.idToken ?? grant.tokens.idToken
+        let generation = claim.generation + 1
+        let timing = grant.connection.facts.policy.timing(
+            of: answer, issuedAt: issuedAt, isRefreshable: true,
+            spread: RefreshPolicy.spread(of: claim.id, generation: generation))
+        return TokenWrite(
+            id: claim.id, attempt: claim.attempt, expectedGeneration: claim.generation,
+            tokens: try flight.vault.seal(tokens, generation: generation, under: grant.key), timing: timing,
+            isRefreshable: true, granted: answer.scopes ?? grant.record.granted, at: flight.time.now,
+            events: [event(.refreshed, data: ["generation": .integer(generation)])])
+    }
+
+    /// A profile that is still missing is asked for with the new token; what fails here costs no token.
+    private func enrich(_ write: TokenWrite, accessToken: SecretText) async {
+        guard grant.record.profileStatus == .pending else { return }
+        let deadline = flight.time.monotonic + grant.connection.facts.timeouts.total
+        let fetched = await ProfileFetch(time: flight.time).fetch(
+            with: accessToken, from: grant.connection, granted: write.granted, until: deadline)
+        guard fetched.status != .pending else { return }
+        do {
+            let answer = try await flight.store.saveProfile(try profileWrite(fetched))
+            if answer == .providerSubjectDiffers {
+                flight.log.error("a provider names another person than before", facts)
+                try await flight.store.append(event(.providerSubjectChanged), to: claim.id)
+            }
+        } catch {
+            flight.log.warning("a profile could not be kept", facts + [Fact(.reason, "\(error)")])
+        }
+    }
+
+    private func profileWrite(_ fetched: FetchedProfile) throws(VaultFailure) -> ProfileWrite {
+        let now = flight.time.now
+        var person: (index: BlindIndex, sealed: SealedBytes)?
+        if let subject = fetched.providerSubject {
+            person = (
+                flight.vault.index(ofProviderSubject: subject, at: grant.record.provider),
+                try flight.vault.seal(subject, as: .providerSubject, under: grant.key)
+            )
+        }
+        var sealed: SealedBytes?
+        if let profile = fetched.profile { sealed = try flight.vault.seal(profile, under: grant.key) }
+        return ProfileWrite(
+            id: claim.id, status: fetched.status, profile: sealed, fetchedAt: sealed == nil ? nil : now,
+            providerSubject: person, at: now, events: [event(.profileFetched)], superseding: event(.superseded))
+    }
+
+    private func current() async throws(ConsentFailure) -> RefreshFlight.Outcome {
+        let stored = try await flight.stored(claim.id)
+        switch stored.record.status {
+        case .active, .failing: return .success(try flight.opened(stored))
+        case .reauthorizationRequired: throw .reauthorizationRequired(stored.record.statusReason)
+        case .superseded, .expired, .revoked: throw .consentEnded(stored.record.status)
+        }
+    }
+
+    private var facts: [Fact] { [Fact(.consentID, "\(claim.id)"), Fact(.provider, grant.record.provider.name)] }
+
+    private func event(_ type: EventType, data: [String: EventValue] = [:]) -> EventDraft {
+        EventDraft(
+            type: type, at: flight.time.now, caller: caller.name, requestID: caller.requestID, data: data)
+    }
+
+    private func described(_ statement: ProviderStatement) -> [String: EventValue] {
+        var data: [String: EventValue] = ["provider_status": .integer(Int64(statement.status))]
+        data["provider_error"] = statement.error.map(EventValue.text)
+        data["provider_correlation_id"] = statement.correlationID.map(EventValue.text)
+        return data
+    }
+}
+
+extension ConsentFailure {
+    /// One word for log lines and events.
+    package var word: String {
+        switch self {
+        case .unknownProvider: "unknown_provider"
+        case .unknownNotice: "unknown_notice"
+        case .environmentMismatch: "environment_mismatch"
+        case .redirectURINotAllowed: "redirect_uri_not_allowed"
+        case .proofKeyRequired: "pkce_required"
+        case .nonceRequired: "invalid_request"
+        case .notFound: "not_found"
+        case .consentEnded: "consent_ended"
+        case .reauthorizationRequired: "reauthorization_required"
+        case .codeAlreadyUsed: "code_already_used"
+        case .codeRejected: "code_rejected"
+        case .idTokenInvalid: "id_token_invalid"
+        case .providerBadResponse: "provider_bad_response"
+        case .exchangeUnknown: "exchange_unknown"
+        case .exchangePending: "exchange_pending"
+        case .refreshPending, .providerUnavailable, .storeUnavailable: "provider_unavailable"
+        case .providerMisconfigured, .clientChanged: "provider_misconfigured"
+        case .ourFault: "internal"
+        }
+    }
+}

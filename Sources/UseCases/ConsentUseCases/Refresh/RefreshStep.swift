@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+
+/// What a refresh's outcome means for the grant, and whom it blames (refresh.md, *What an outcome means*).
+package enum RefreshStep: Sendable {
+    /// Tokens came: save them before anything is looked at.
+    case save(TokenAnswer)
+    /// The grant is over by the provider's own word.
+    case over(ProviderStatement)
+    /// Nothing was spent and the grant is not at fault: the row is as it was.
+    case release(ConsentFailure)
+    /// A failed attempt that may be made again by backoff.
+    case backOff(ConsentFailure)
+    /// It may have been spent.
+    case ambiguous(ConsentFailure)
+
+    package init(after outcome: TokenOutcome) {
+        let delay = ExchangeStep.retryDelay
+        switch outcome {
+        case .granted(let answer): self = .save(answer)
+        case .rejected(let statement): self = .over(statement)
+        case .credentialsRefused(let statement): self = .release(.providerMisconfigured(statement))
+        case .requestRefused(let statement): self = .backOff(.providerMisconfigured(statement))
+        case .throttled(let statement, let told):
+            self = .release(.providerUnavailable(retryAfter: told ?? delay, statement))
+        case .notSent(.fenced), .notSent(.stopped): self = .release(.providerUnavailable(retryAfter: delay, nil))
+        case .notSent(.configuration): self = .release(.providerMisconfigured(nil))
+        case .notSent: self = .backOff(.providerUnavailable(retryAfter: delay, nil))
+        case .unknown(_, let statement): self = .ambiguous(.providerUnavailable(retryAfter: delay, statement))
+        case .unreadable(_, let statement): self = .ambiguous(.providerBadResponse(statement))
+        }
+    }
+}

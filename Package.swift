@@ -115,6 +115,7 @@ let package = Package(
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
+        tests(of: "SimulatedProvider", ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),

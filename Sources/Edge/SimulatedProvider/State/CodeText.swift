@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a code says of itself: `fault:NAME:REST` asks for a fault, `code-for:PERSON:REST` names a person, and the
+/// first may stand before the second.
+struct CodeText: Equatable, Sendable {
+    var fault: Fault?
+    var person: String?
+    /// Whether it said anything, so that it may work without having been issued.
+    var isSelfMade: Bool { fault != nil || person != nil }
+
+    /// - Throws: `FaultError` for a fault that does not exist.
+    init(_ text: String) throws(FaultError) {
+        var rest = text[...]
+        if rest.hasPrefix("fault:") {
+            let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            fault = try Fault(String(parts[1]), asked: .byCode)
+            rest = parts.count > 2 ? parts[2] : ""
+        }
+        if rest.hasPrefix("code-for:") {
+            let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            if parts.count == 3, !parts[1].isEmpty { person = String(parts[1]) }
+        }
+    }
+}

@@ -122,6 +122,7 @@ let package = Package(
         tests(of: "Consents"),
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),
         tests(of: "ConsentUseCases", ["Consents"]),
+        tests(of: "ProviderClients", ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import NativeJSON
+
+/// What was odd in a token answer and taken all the same; the names stand in events.
+package enum Oddity: String, Sendable, CaseIterable {
+    case formEncoded = "form_encoded"
+    case wrongContentType = "wrong_content_type"
+    case byteOrderMark = "byte_order_mark"
+    case statusOtherThan200 = "status_other_than_200"
+    case errorBesideToken = "error_beside_token"
+    case tokenTypeMissing = "token_type_missing"
+    case tokenTypeOther = "token_type_other"
+    case lifetimeUnusable = "lifetime_unusable"
+    case lifetimeInExpires = "lifetime_in_expires"
+    case scopeUnreadable = "scope_unreadable"
+    case cutOff = "cut_off"
+}
+
+/// The members of a token answer (RFC 6749, section 5.1), each read for itself: an odd one never costs the tokens.
+struct TokenMembers {
+    private let object: JSONValue
+    private let unit: AnswerRules.LifetimeUnit
+    private(set) var oddities: [Oddity] = []
+
+    init(_ object: JSONValue, _ rules: AnswerRules) {
+        let nested = rules.tokensAt.reduce(object) { here, name in here?[name] }
+        self.object = nested ?? object
+        unit = rules.lifetimeUnit
+    }
+
+    /// - Returns: nil where there is no access token.
+    mutating func read() -> TokenAnswer? {
+        guard let accessToken = token("access_token") else { return nil }
+        let tokens = TokenSet(
+            accessToken: accessToken, tokenType: tokenType(), refreshToken: token("refresh_token"),
+            idToken: token("id_token"))
+        return TokenAnswer(
+            tokens: tokens, scopes: scopes(), expiresIn: expiresIn(), refreshTokenExpiresIn: refreshTokenExpiresIn())
+    }
+
+    /// Empty and blank ones are none.
+    private func token(_ name: String) -> SecretText? { object[name]?.filledText.map(SecretText.init) }
+
+    private mutating func tokenType() -> String {
+        guard let type = object["token_type"]?.string, !type.isEmpty else {
+            oddities.append(.tokenTypeMissing)
+            return "Bearer"
+        }
+        if type.isSameASCII(as: "bearer") { return "Bearer" }
+        oddities.append(.tokenTypeOther)
+        return type
+    }
+
+    private mutating func expiresIn() -> Int64? {
+        if let member = object["expires_in"], !(member.isNull && object["expires"] != nil) {
+            let seconds = Lifetime.seconds(member, unit: unit)
+            if seconds == nil { oddities.append(.lifetimeUnusable) }
+            return seconds
+        }
+        guard let seconds = Lifetime.seconds(object["expires"], unit: unit) else { return nil }
+        oddities.append(.lifetimeInExpires)
+        return seconds
+    }
+
+    private func refreshTokenExpiresIn() -> Int64? {
+        for name in ["refresh_token_expires_in", "refresh_expires_in"] {
+            if let seconds = Lifetime.seconds(object[name], unit: unit), seconds >= 60 { return seconds }
+        }
+        return nil
+    }
+
+    /// An array; else separated by blanks; else, where there is no blank, by commas. Empty: none was named.
+    private mutating func scopes() -> ScopeSet? {
+        guard let member = object["scope"], !member.isNull else { return nil }
+        let names: [String]
+        if let array = member.array {
+            names = array.compactMap(\.string).flatMap { TokenMembers.split($0) }
+        } else if let text = member.string {
+            let blankSeparated = TokenMembers.split(text)
+            let hasBlank = blankSeparated.count > 1
+            names = hasBlank ? blankSeparated : text.split(separator: ",").flatMap { TokenMembers.split($0) }
+        } else {
+            oddities.append(.scopeUnreadable)
+            return nil
+        }
+        let scopes = ScopeSet(names)
+        return scopes.names.isEmpty ? nil : scopes
+    }
+
+    private static func split(_ text: some StringProtocol) -> [String] {
+        text.utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

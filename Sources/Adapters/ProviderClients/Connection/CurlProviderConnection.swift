@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import NativeCurl
+
+/// A provider over libcurl. It sends each request once and repeats nothing: a refused or lost one is told as such.
+package struct CurlProviderConnection: ProviderConnection {
+    private let definition: ProviderDefinition
+    private let requests: RequestBuilder
+    private let tokens: TokenReader
+    private let profiles: ProfileReader
+    private let timekeeper: any Timekeeper
+    private let client: @Sendable () -> CurlClient?
+
+    /// - Parameters:
+    ///   - timekeeper: tells civil time, for a `Retry-After` that is a date.
+    ///   - client: the client of the loop that the caller is on, made with the definition's `curlConfiguration`; nil
+    ///     where the caller is on no loop, or the loops are being stopped: then nothing is sent.
+    package init(
+        _ definition: ProviderDefinition, timekeeper: any Timekeeper, client: @escaping @Sendable () -> CurlClient?
+    ) {
+        self.definition = definition
+        requests = RequestBuilder(definition: definition)
+        tokens = TokenReader(definition.answers)
+        profiles = ProfileReader(definition.claims, definition.answers)
+        self.timekeeper = timekeeper
+        self.client = client
+    }
+
+    package var facts: ProviderFacts { definition.facts }
+
+    package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
+        await spend(requests.exchange(code.redeem(), parameters), as: .code, fence: nil)
+    }
+
+    package func refresh(
+        _ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool
+    ) async -> TokenOutcome {
+        await spend(requests.refresh(refreshToken), as: .refresh, fence: fence)
+    }
+
+    package func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome {
+        guard let request = requests.userinfo(accessToken) else {
+            return .refused(ProviderStatement(status: 0, errorDescription: "no userinfo endpoint is configured"))
+        }
+        guard let client = client() else { return .failed(ProviderStatement(status: 0)) }
+        switch await client.perform(curlRequest(request, timeout: limit, spends: false, fence: nil)) {
+        case .answered(let answer): return profiles.read(ProviderAnswer(answer), sent: request.sent)
+        case .notSent, .unknown(.timeout), .unknown(.reset), .unknown(.closedWithoutAnswer),
+            .unknown(.secondSendPrevented), .unknown(.protocolError), .unknown(.stopped):
+            return .failed(ProviderStatement(status: 0))
+        case .unknown(.cutOff(let answer)): return .failed(ProviderStatement(status: answer.status))
+        case .unknown(.bodyTooLarge(let status)): return .failed(ProviderStatement(status: status))
+        }
+    }
+
+    private func spend(
+        _ request: ProviderRequest, as call: TokenReader.Call, fence: (@Sendable () -> Bool)?
+    ) async -> TokenOutcome {
+        guard let client = client() else { return .notSent(.stopped) }
+        let timeout = definition.facts.timeouts.answer
+        switch await client.perform(curlRequest(request, timeout: timeout, spends: true, fence: fence)) {
+        case .answered(let answer):
+            return tokens.read(ProviderAnswer(answer), to: call, sent: request.sent, now: timekeeper.now)
+        case .unknown(.cutOff(let answer)):
+            return tokens.read(cutOff: ProviderAnswer(answer), to: call, sent: request.sent, now: timekeeper.now)
+        case .notSent(let reason): return .notSent(reason.meaning)
+        case .unknown(let reason): return .unknown(reason.meaning, ProviderStatement(status: reason.status))
+        }
+    }
+
+    private func curlRequest(
+        _ request: ProviderRequest, timeout: Duration, spends: Bool, fence: (@Sendable () -> Bool)?
+    ) -> CurlRequest {
+        CurlRequest(
+            method: request.form.map(CurlMethod.postForm) ?? .get, url: request.url, headers: request.headers,
+            connectTimeout: min(definition.facts.timeouts.connect, timeout), timeout: timeout, spends: spends,
+            http2: definition.transport.http2, addresses: .any, beforeFirstByte: fence)
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a provider's token answers are read where the standard leaves it open, or the provider leaves the standard.
+package struct AnswerRules: Sendable {
+    /// What a refused code exchange means; the first rule that fits holds, then the table of refresh.md.
+    package var codeErrors: [ErrorRule]
+    /// What a refused refresh means, likewise.
+    package var refreshErrors: [ErrorRule]
+    /// Members that hold the provider's correlation id, in the order in which they are looked for.
+    package var correlationMembers: [String]
+    /// Header fields that hold it; compared without regard to case.
+    package var correlationHeaders: [String]
+    package var lifetimeUnit: LifetimeUnit
+    /// Member names that lead to the object with the tokens; empty where they stand at the top.
+    package var tokensAt: [String]
+
+    package enum LifetimeUnit: Sendable { case seconds, milliseconds }
+
+    package init(
+        codeErrors: [ErrorRule], refreshErrors: [ErrorRule], correlationMembers: [String],
+        correlationHeaders: [String], lifetimeUnit: LifetimeUnit, tokensAt: [String]
+    ) {
+        self.codeErrors = codeErrors
+        self.refreshErrors = refreshErrors
+        self.correlationMembers = correlationMembers
+        self.correlationHeaders = correlationHeaders
+        self.lifetimeUnit = lifetimeUnit
+        self.tokensAt = tokensAt
+    }
+}
+
+/// What a refused call means (refresh.md, *What an outcome means*).
+package enum ErrorClass: String, Sendable, CaseIterable {
+    /// The grant or the code is gone.
+    case grantDead = "grant_dead"
+    /// The client's credentials are refused.
+    case credentials
+    /// The request as such is refused.
+    case request
+    /// Too many calls.
+    case throttled
+    /// The provider has not processed it.
+    case notProcessed = "not_processed"
+    /// Nobody knows whether it was processed.
+    case unknown
+}
+
+/// One line of an error map. All that is given must fit; what is nil or empty fits anything.
+package struct ErrorRule: Sendable, Equatable {
+    /// HTTP status codes.
+    package var statuses: [Int]
+    /// Values of the member `error` (or `name`), compared without regard to ASCII case.
+    package var errors: [String]
+    /// A part of `error_description` (or `message`), compared without regard to ASCII case.
+    package var descriptionContains: String?
+    /// Whether the body must be empty.
+    package var needsEmptyBody: Bool
+    package var errorClass: ErrorClass
+
+    package init(
+        statuses: [Int], errors: [String], descriptionContains: String?, needsEmptyBody: Bool, errorClass: ErrorClass
+    ) {
+        self.statuses = statuses
+        self.errors = errors
+        self.descriptionContains = descriptionContains
+        self.needsEmptyBody = needsEmptyBody
+        self.errorClass = errorClass
+    }
+
+    func fits(_ complaint: Complaint) -> Bool {
+        guard statuses.isEmpty || statuses.contains(complaint.status) else { return false }
+        if !errors.isEmpty {
+            guard let error = complaint.error, errors.contains(where: { $0.isSameASCII(as: error) }) else {
+                return false
+            }
+        }
+        if let part = descriptionContains {
+            guard let description = complaint.description, description.containsASCII(part) else { return false }
+        }
+        return !needsEmptyBody || complaint.bodyKind == .empty
+    }
+
+    /// Whether the rule may end a grant: an `error` other than `invalid_grant` only together with a description or an
+    /// empty body (refresh.md, *What an outcome means*).
+    func mayEndGrant(_ complaint: Complaint) -> Bool {
+        complaint.error?.isSameASCII(as: "invalid_grant") == true || descriptionContains != nil || needsEmptyBody
+    }
+}
+
+extension String {
+    /// The bytes with `A-Z` in lower case; all else as it is, so that no locale has a say.
+    private var asciiLowercase: [UInt8] { utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 } }
+
+    func isSameASCII(as other: String) -> Bool { asciiLowercase == other.asciiLowercase }
+
+    func containsASCII(_ part: String) -> Bool {
+        let (text, wanted) = (asciiLowercase, part.asciiLowercase)
+        guard text.count >= wanted.count else { return false }
+        return (0...(text.count - wanted.count)).contains { text[$0...].starts(with: wanted) }
+    }
+}

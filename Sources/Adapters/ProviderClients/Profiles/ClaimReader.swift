@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import NativeJSON
+
+/// Takes claims out of a userinfo answer. Members that no rule names (aggregated and distributed claims among them)
+/// are left where they are; a value of the wrong kind is left out.
+struct ClaimReader {
+    private let object: JSONValue
+
+    init(_ object: JSONValue) { self.object = object }
+
+    func profile(by rules: [ClaimRule]) -> Profile {
+        var profile = Profile()
+        for rule in rules {
+            switch rule.target {
+            case .claim(let name) where profile.claims[name] == nil:
+                profile.claims[name] = first(rule) { claim($0, rule.form) }
+            case .address where profile.address.isEmpty: profile.address = first(rule, address) ?? [:]
+            default: break
+            }
+        }
+        return profile
+    }
+
+    /// The first value that the rule's members hold and that can be read.
+    private func first<Value>(_ rule: ClaimRule, _ read: (JSONValue) -> Value?) -> Value? {
+        for path in rule.paths {
+            if let member = member(at: path), let value = read(member) { return value }
+        }
+        return nil
+    }
+
+    private func member(at path: ClaimPath) -> JSONValue? {
+        path.steps.reduce(object) { here, step in
+            let member = here?[step.name]
+            guard let selector = step.selector, let elements = member?.array else { return member }
+            return elements.first { $0[selector].flatMap(ClaimReader.flag) == true } ?? elements.first
+        }
+    }
+
+    private func claim(_ value: JSONValue, _ form: ClaimRule.Form) -> ClaimValue? {
+        switch form {
+        case .text: value.filledText.map(ClaimValue.text)
+        case .boolean: ClaimReader.flag(value).map(ClaimValue.flag)
+        case .number: ClaimReader.number(value).map(ClaimValue.integer)
+        case .address: nil
+        }
+    }
+
+    private func address(_ value: JSONValue) -> [AddressPart: String]? {
+        if let text = value.string?.isEmpty == false ? value.filledText : nil { return [.formatted: text] }
+        var parts: [AddressPart: String] = [:]
+        for part in AddressPart.allCases { parts[part] = value[part.rawValue]?.filledText }
+        return parts.isEmpty ? nil : parts
+    }
+
+    private static func flag(_ value: JSONValue) -> Bool? {
+        if let truth = value.boolean { return truth }
+        guard let text = value.filledText else { return nil }
+        if text == "1" || text.isSameASCII(as: "true") { return true }
+        return text == "0" || text.isSameASCII(as: "false") ? false : nil
+    }
+
+    private static func number(_ value: JSONValue) -> Int64? {
+        if let integer = value.integer { return integer }
+        if let real = value.real { return Int64(exactly: real.rounded(.towardZero)) }
+        return value.string.flatMap { Int64($0) }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+import NativeJSON
+
+/// Reads what a userinfo endpoint answered (OpenID Connect Core, section 5.3.2), by a provider's claim rules. Pure.
+package struct ProfileReader: Sendable {
+    private let claims: [ClaimRule]
+    private let rules: AnswerRules
+
+    package init(_ claims: [ClaimRule], _ rules: AnswerRules) {
+        self.claims = claims
+        self.rules = rules
+    }
+
+    /// - Parameter sent: the values that a provider's text is freed of.
+    package func read(_ answer: ProviderAnswer, sent: [SecretText]) -> ProfileOutcome {
+        let body = AnswerBody(answer.body)
+        let isSigned = answer.mediaType == "application/jwt" || ProfileReader.looksSigned(answer.body)
+        if answer.isSuccess, !isSigned, case .members(let object, isForm: false) = body {
+            let profile = ClaimReader(object).profile(by: claims)
+            if !profile.claims.isEmpty || !profile.address.isEmpty { return .fetched(profile) }
+        }
+        let complaint = Complaint(status: answer.status, body: body)
+        var statement = StatementReader(rules, sent).read(answer, body, complaint)
+        if answer.status == 401 || answer.status == 403 { return .refused(statement) }
+        if answer.isSuccess, isSigned { statement.errorDescription = "the answer is a signed JWT" }
+        return .failed(statement)
+    }
+
+    /// Three parts of base64url with dots between them, the first of which begins as `{"` does.
+    private static func looksSigned(_ body: [UInt8]) -> Bool {
+        body.starts(with: Array("ey".utf8)) && body.count(where: { $0 == 0x2E }) == 2
+            && body.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x0A, 0x0D: true
+                default: false
+                }
+            }
+    }
+}

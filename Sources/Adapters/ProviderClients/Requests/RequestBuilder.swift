@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import NativeCrypto
+
+/// Builds the requests to one provider. Pure: the same values give the same bytes.
+struct RequestBuilder: Sendable {
+    let definition: ProviderDefinition
+
+    /// RFC 6749, section 4.1.3; an SDK's code goes with the SDK's own parameters, whatever the caller gave.
+    func exchange(_ code: SecretText, _ parameters: ExchangeParameters) -> ProviderRequest {
+        var form = FormBody()
+        var secrets = [code]
+        form.append("grant_type", "authorization_code")
+        let constants = definition.codeParameters
+        for constant in parameters.isSDKCode ? constants.sdk : constants.browser {
+            form.append(constant.name, constant.value)
+        }
+        form.append("code", code.reveal())
+        if !parameters.isSDKCode {
+            if let redirectURI = parameters.redirectURI ?? definition.facts.redirectURI {
+                form.append("redirect_uri", redirectURI)
+                secrets.append(SecretText(redirectURI))
+            }
+            if let verifier = parameters.codeVerifier {
+                form.append("code_verifier", verifier.reveal())
+                secrets.append(verifier)
+            }
+        }
+        return tokenRequest(form, secrets)
+    }
+
+    /// RFC 6749, section 6, without `scope`: what was granted is what is wanted.
+    func refresh(_ refreshToken: SecretText) -> ProviderRequest {
+        var form = FormBody()
+        form.append("grant_type", "refresh_token")
+        form.append("refresh_token", refreshToken.reveal())
+        return tokenRequest(form, [refreshToken])
+    }
+
+    /// OpenID Connect Core, section 5.3.1, with the token in the header (RFC 6750, section 2.1).
+    /// - Returns: nil where the provider has no userinfo endpoint.
+    func userinfo(_ accessToken: SecretText) -> ProviderRequest? {
+        guard let endpoint = definition.userinfoEndpoint else { return nil }
+        let headers = RequestBuilder.commonHeaders + [("Authorization", "Bearer " + accessToken.reveal())]
+        return ProviderRequest(url: endpoint, headers: headers, form: nil, sent: [accessToken])
+    }
+
+    private func tokenRequest(_ body: FormBody, _ values: [SecretText]) -> ProviderRequest {
+        let clientID = definition.facts.issuer.clientID
+        var form = body
+        var headers = RequestBuilder.commonHeaders
+        var sent = values
+        switch definition.authentication {
+        case .basic(let secret, let encoding):
+            let credentials = RequestBuilder.basicCredentials(clientID, secret, encoding)
+            headers.append(("Authorization", "Basic " + credentials.reveal()))
+            sent += [secret, credentials]
+        case .post(let secret):
+            form.append("client_id", clientID)
+            form.append("client_secret", secret.reveal())
+            sent.append(secret)
+        case .none:
+            form.append("client_id", clientID)
+        }
+        sent.append(SecretText(clientID))
+        return ProviderRequest(
+            url: definition.facts.issuer.tokenEndpoint, headers: headers, form: form.bytes, sent: sent)
+    }
+
+    /// The credentials of HTTP Basic (RFC 7617; RFC 6749, section 2.3.1, for the encoding).
+    static func basicCredentials(_ clientID: String, _ secret: SecretText, _ encoding: BasicEncoding) -> SecretText {
+        let parts = [clientID, secret.reveal()].map { part in
+            switch encoding {
+            case .rfc6749: FormEncoding.encode(part)
+            case .raw: Array(part.utf8)
+            }
+        }
+        return SecretText(Base64.standard.text(of: Array(parts.joined(separator: [0x3A]))))
+    }
+
+    private static let commonHeaders = [
+        (name: "Accept", value: "application/json"), (name: "User-Agent", value: "consent-gateway"),
+    ]
+}
+
+/// A form-encoded body while it is written.
+private struct FormBody {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ name: String, _ value: String) {
+        if !bytes.isEmpty { bytes.append(0x26) }
+        bytes += FormEncoding.encode(name)
+        bytes.append(0x3D)
+        bytes += FormEncoding.encode(value)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import Testing
+
+@testable import ProviderClients
+
+@Suite("Requests")
+struct RequestBuilderTests {
+    private let sdk = ExchangeParameters(
+        isSDKCode: true, redirectURI: "https://caller.test/", codeVerifier: SecretText("V"))
+
+    @Test("a PayPal SDK's code goes with the SDK's parameters and nothing of the caller's")
+    func sdkCode() {
+        let request = RequestBuilder(definition: Definitions.payPal()).exchange(SecretText("EBYh_-C"), sdk)
+        #expect(
+            text(request) == """
+                https://api-m.sandbox.paypal.com/v1/oauth2/token
+                Accept: application/json
+                User-Agent: consent-gateway
+                Authorization: Basic SUQ6U0VDUkVU
+
+                grant_type=authorization_code&response_type=token&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob\
+                &code=EBYh_-C
+                """)
+    }
+
+    @Test("a browser's code goes with the caller's redirect URI and verifier, byte for byte")
+    func browserCode() {
+        let definition = Definitions.generic(.post(secret: SecretText("s+1")), redirectURI: "https://other.test/")
+        let request = RequestBuilder(definition: definition).exchange(
+            SecretText("4%2F0AX"),
+            ExchangeParameters(isSDKCode: false, redirectURI: "com.app:/cb/", codeVerifier: SecretText("v~1")))
+        #expect(
+            text(request) == """
+                https://login.acme.test/token
+                Accept: application/json
+                User-Agent: consent-gateway
+
+                grant_type=authorization_code&code=4%252F0AX&redirect_uri=com.app%3A%2Fcb%2F&code_verifier=v%7E1\
+                &client_id=ID&client_secret=s%2B1
+                """)
+    }
+
+    @Test("a code without a redirect URI of its caller's goes with the configured one")
+    func configuredRedirectURI() {
+        let definition = Definitions.generic(.none, redirectURI: "https://shop.test/cb")
+        let request = RequestBuilder(definition: definition).exchange(
+            SecretText("c"), ExchangeParameters(isSDKCode: false, redirectURI: nil, codeVerifier: nil))
+        #expect(
+            body(request)
+                == "grant_type=authorization_code&code=c&redirect_uri=https%3A%2F%2Fshop.test%2Fcb&client_id=ID")
+        #expect(!request.headers.contains { $0.name == "Authorization" })
+    }
+
+    @Test("a refresh sends its token and no scope")
+    func refresh() {
+        let request = RequestBuilder(definition: Definitions.payPal()).refresh(SecretText("R 1"))
+        #expect(body(request) == "grant_type=refresh_token&refresh_token=R+1")
+        #expect(request.headers.filter { $0.name == "Authorization" }.count == 1)
+    }
+
+    @Test("userinfo is asked with a bearer token at the URL as it is written")
+    func userinfo() {
+        let builder = RequestBuilder(definition: Definitions.payPal())
+        #expect(
+            builder.userinfo(SecretText("A1")).map(text) == """
+                https://api-m.sandbox.paypal.com/v1/identity/openidconnect/userinfo/?schema=openid
+                Accept: application/json
+                User-Agent: consent-gateway
+                Authorization: Bearer A1
+                """)
+        #expect(RequestBuilder(definition: Definitions.generic(.none)).userinfo(SecretText("A1")) == nil)
+    }
+
+    @Test(
+        "Basic credentials are encoded as RFC 6749 has it, or left raw",
+        arguments: [
+            ("1PpG/Q 1", "z/t+Z:=", BasicEncoding.rfc6749, "MVBwRyUyRlErMTp6JTJGdCUyQlolM0ElM0Q="),
+            ("id", "secret==", .raw, "aWQ6c2VjcmV0PT0="), ("id", "secret==", .rfc6749, "aWQ6c2VjcmV0JTNEJTNE"),
+        ])
+    func basic(clientID: String, secret: String, encoding: BasicEncoding, credentials: String) {
+        #expect(
+            RequestBuilder.basicCredentials(clientID, SecretText(secret), encoding) == SecretText(credentials))
+    }
+
+    @Test("a request prints nothing of what it carries, and names what it sent")
+    func harmless() {
+        let request = RequestBuilder(definition: Definitions.payPal()).refresh(SecretText("R1"))
+        #expect("\(request) \(String(reflecting: request))" == "a request to a provider a request to a provider")
+        var dumped = ""
+        dump(request, to: &dumped)
+        #expect(!dumped.contains("SECRET") && !dumped.contains("R1") && !dumped.contains("SUQ6"))
+        #expect(Set(request.sent) == Set(["R1", "SECRET", "SUQ6U0VDUkVU", "ID"].map(SecretText.init)))
+    }
+
+    private func text(_ request: ProviderRequest) -> String {
+        let head = request.headers.map { "\($0.name): \($0.value)" }
+        let form = request.form.map { ["", String(decoding: $0, as: UTF8.self)] } ?? []
+        return ([request.url] + head + form).joined(separator: "\n")
+    }
+
+    private func body(_ request: ProviderRequest) -> String { String(decoding: request.form ?? [], as: UTF8.self) }
+}

@@ -117,6 +117,7 @@ let package = Package(
         tests(of: "NativeJSON"),
         tests(of: "SimulatedProvider", ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
+        tests(of: "CommandLineEdge", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
         tests(of: "Consents"),

@@ -48,7 +48,7 @@ extension CommandTable {
         ])
 
     private static let demo = CommandEntry(
-        words: ["demo"], summary: "`serve` with the simulated provider and a temporary store",
+        words: ["demo"], summary: "`serve` on the simulated provider, with an empty store",
         about: [
             "Starts the simulated provider and a gateway with an empty store, both on free ports of 127.0.0.1, and "
                 + "prints an API key and `curl` lines to paste. All of it is gone when it ends, with SIGINT or SIGTERM.",
@@ -60,7 +60,7 @@ extension CommandTable {
         words: ["simulate"], summary: "the simulated provider alone",
         about: [
             "A provider to develop and test against: PayPal's and OpenID's endpoints, codes that work once and for "
-                + "three minutes, and faults on request. `POST /simulator/codes` makes a code."
+                + "three minutes, and faults on request. A code is made by `POST /simulator/codes`."
         ],
         options: [
             OptionEntry(name: "--listen", value: "ADDRESS", summary: "default 127.0.0.1:8090; port 0 picks a free one"),
@@ -116,7 +116,7 @@ extension CommandTable {
                     + "admin (which implies no other)"),
             OptionEntry(name: "--expires", value: "90d", summary: "good for so long; else until it is revoked"),
             OptionEntry(
-                name: "--output", value: "FILE", summary: "write the key to a new file with mode 0600, print it not"),
+                name: "--output", value: "FILE", summary: "write the key to a new file with mode 0600 instead"),
         ])
 
     private static let migrate = CommandEntry(

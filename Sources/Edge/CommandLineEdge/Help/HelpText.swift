@@ -14,7 +14,7 @@ enum HelpText {
         sections += CommandTable.groups.filter { $0.words == path }.map { wrapped($0.summary, indent: 0) }
         let rows = listed.map { (name: call($0, after: path.count), summary: $0.summary) }
         sections.append("Commands:\n" + table(rows))
-        sections += planned(PlannedCommands.all.filter { $0.starts(with: path) }.map { $0.joined(separator: " ") })
+        sections += planned(plannedCalls(after: path))
         let version = OptionEntry(name: "--version", summary: "print the version")
         sections.append(options("Options:", CommandTable.commonOptions + (path.isEmpty ? [version] : [])))
         if path.isEmpty { sections.append(wrapped(exitStatus, indent: 0)) }
@@ -48,6 +48,10 @@ enum HelpText {
     private static func options(_ title: String, _ entries: [OptionEntry]) -> String {
         let rows = entries.map { (name: [$0.name, $0.value].compactMap(\.self).joined(separator: " "), $0.summary) }
         return title + "\n" + table(rows)
+    }
+
+    private static func plannedCalls(after path: [String]) -> [String] {
+        PlannedCommands.all.filter { $0.starts(with: path) }.map { $0.dropFirst(path.count).joined(separator: " ") }
     }
 
     private static func planned(_ names: [String]) -> [String] {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The name that is most like `word`, where one is like enough: at most a third of its letters differ, and never more
-/// than three. Letter case, leading dashes, and `_` for `-` do not count.
+/// than three. Else one that begins so. Letter case, leading dashes, and `_` for `-` do not count.
 func nearestName(to word: String, among names: [String]) -> String? {
     let wanted = folded(word)
     guard (2...64).contains(wanted.count) else { return nil }
     let limit = min(3, max(1, wanted.count / 3))
-    return names.map { (name: $0, distance: editDistance(wanted, folded($0))) }
+    let nearest = names.map { (name: $0, distance: editDistance(wanted, folded($0))) }
         .filter { $0.distance <= limit }
-        .min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
+        .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+    return nearest?.name ?? (wanted.count < 3 ? nil : names.first { folded($0).starts(with: wanted) })
 }
 
 private func folded(_ word: String) -> [UInt8] {

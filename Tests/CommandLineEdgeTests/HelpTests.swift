@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import Testing
+
+@Suite("Help")
+struct HelpTests {
+    @Test("the program's help names every command, built or not, and the exit statuses")
+    func program() {
+        #expect(
+            CommandOutput.help([]).text == """
+                Usage: consent-gateway COMMAND [OPTION…]
+
+                Keeps the consents that people gave in an app: exchanges the app's authorization
+                code, keeps the tokens sealed, reads the profile and keeps the grant alive.
+
+                Commands:
+                  serve                 the API and the admin listener, until SIGTERM or SIGINT
+                  demo                  `serve` on the simulated provider, with an empty store
+                  simulate              the simulated provider alone
+                  refresh ID…           refresh these consents' tokens now
+                  consents show ID      one record
+                  keys init             make the vault's keys
+                  keys api create NAME  make a caller's key; it is printed once
+                  migrate               bring the store's schema up to date
+                  check                 read configuration, secrets and store, and say what
+                                        would fail
+
+                Not built yet:
+                  explain, incidents, job, consents list, consents revoke, consents events,
+                  consents receipt, subjects, keys rotate, keys purge, keys status,
+                  keys api list, keys api revoke, verify, webhooks, provider, restore-check
+
+                Options:
+                  --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
+                                 Config/gateway.yaml
+                  --json         print JSON
+                  --help         print this
+                  --version      print the version
+
+                Exit status: 0 all done; 1 done in part, or a check failed; 2 usage; 3
+                configuration; 4 store or keys out of reach; 130 interrupted.
+
+                """)
+    }
+
+    @Test("a group's help names the commands in it")
+    func group() {
+        #expect(
+            CommandOutput.help(["keys"]).text == """
+                Usage: consent-gateway keys COMMAND [OPTION…]
+
+                The vault's keys, and the keys of callers.
+
+                Commands:
+                  init             make the vault's keys
+                  api create NAME  make a caller's key; it is printed once
+
+                Not built yet:
+                  rotate, purge, status, api list, api revoke
+
+                Options:
+                  --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
+                                 Config/gateway.yaml
+                  --json         print JSON
+                  --help         print this
+
+                """)
+    }
+
+    @Test("a command's help tells what it does and every option")
+    func command() {
+        #expect(
+            CommandOutput.help(["keys", "api", "create"]).text == """
+                Usage: consent-gateway keys api create NAME [OPTION…]
+
+                Makes an API key, keeps its SHA-256 in the store and prints the key, this once.
+                A running `serve` knows it within 5 seconds.
+
+                Options:
+                  --scopes A,B   what it may do, at least one of consents:read, consents:write,
+                                 profiles:read, tokens:read, admin (which implies no other)
+                  --expires 90d  good for so long; else until it is revoked
+                  --output FILE  write the key to a new file with mode 0600 instead
+                  --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
+                                 Config/gateway.yaml
+                  --json         print JSON
+                  --help         print this
+
+                """)
+    }
+
+    @Test("a command's help names the options that are not built yet")
+    func plannedOptions() {
+        #expect(
+            CommandOutput.help(["refresh"]).text == """
+                Usage: consent-gateway refresh ID… [OPTION…]
+
+                Sends each consent's refresh token once, keeps what comes back, and prints what
+                came of each and a summary. A refresh that another process did meanwhile is
+                done.
+
+                Exit status 1 if any of them was not refreshed.
+
+                Options:
+                  --force        try a grant once more that is held to be gone
+                  --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
+                                 Config/gateway.yaml
+                  --json         print JSON
+                  --help         print this
+
+                Not built yet:
+                  --due, --all, --provider, --subject, --dry-run, --limit, --concurrency,
+                  --rate, --include-failing, --plan, --simulate, --svg
+
+                """)
+    }
+
+    @Test("a command that is not built yet says so")
+    func planned() {
+        #expect(CommandOutput.help(["explain"]).text == "'explain' is not built yet.\n")
+    }
+
+    @Test(
+        "no line of any help is wider than 80 columns",
+        arguments: [
+            [], ["serve"], ["demo"], ["simulate"], ["refresh"], ["consents"], ["consents", "show"], ["keys"],
+            ["keys", "init"], ["keys", "api"], ["keys", "api", "create"], ["migrate"], ["check"],
+        ])
+    func width(_ path: [String]) {
+        let text = CommandOutput.help(path).text
+        #expect(text.hasPrefix("Usage: " + (["consent-gateway"] + path).joined(separator: " ")))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        #expect(!text.contains(" \n"))
+    }
+
+    @Test("the version is a line, or JSON")
+    func version() {
+        #expect(CommandOutput.version("1.2.3", json: false).text == "consent-gateway 1.2.3\n")
+        #expect(CommandOutput.version("1.2.3", json: true).text == "{\"version\":\"1.2.3\"}\n")
+    }
+}

@@ -124,6 +124,7 @@ let package = Package(
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),
         tests(of: "ConsentUseCases", ["Consents"]),
         tests(of: "ProviderClients", ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
+        tests(of: "HTTPEdge", ["Consents", "ConsentUseCases"]),
     ],
     swiftLanguageModes: [.v6]
 )

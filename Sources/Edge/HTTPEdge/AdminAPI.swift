@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import NativeHTTPServer
+import NativeJSON
+
+/// The admin listener: whether the program is alive, and whether it can work.
+package struct AdminAPI: HTTPHandler {
+    private let hosts: [String]
+    private let isReady: @Sendable () async -> Bool
+    private let time: any Timekeeper
+    private let entropy: any Entropy
+
+    /// - Parameters:
+    ///   - hosts: names that a request's `Host` may have, so that no web page can reach the listener by a name of its
+    ///     own.
+    ///   - isReady: whether store and keys can be worked with.
+    package init(
+        hosts: [String], isReady: @escaping @Sendable () async -> Bool, time: any Timekeeper, entropy: any Entropy
+    ) {
+        self.hosts = hosts.map { $0.lowercased() }
+        self.isReady = isReady
+        self.time = time
+        self.entropy = entropy
+    }
+
+    package func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
+
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let context = RequestContext(head: request.head, entropy: entropy, time: time)
+        guard isKnown(request.headers.firstText("Host")) else {
+            return Answer.problem(
+                .invalidRequest("Host: the admin listener answers to the names of server.admin_hosts only."), context)
+        }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return Answer.problem(.methodNotAllowed("GET, HEAD"), context)
+        }
+        switch String(decoding: request.rawPath, as: UTF8.self) {
+        case "/healthz":
+            return Answer.json(["status": "alive"], context)
+        case "/readyz":
+            let ready = await isReady()
+            return Answer.json(
+                ["status": JSONValue(ready ? "ready" : "not ready"), "store": JSONValue(ready)],
+                status: ready ? 200 : 503, context)
+        default:
+            return Answer.problem(.notFound, context)
+        }
+    }
+
+    package func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse {
+        Answer.problem(Problem(refusal), RequestContext(head: head, entropy: entropy, time: time), closes: true)
+    }
+
+    private func isKnown(_ host: String?) -> Bool {
+        guard var name = host?.lowercased() else { return false }
+        if name.hasPrefix("[") {
+            name = String(name.dropFirst().prefix { $0 != "]" })
+        } else if let colon = name.lastIndex(of: ":") {
+            name = String(name[..<colon])
+        }
+        return hosts.contains(name)
+    }
+}

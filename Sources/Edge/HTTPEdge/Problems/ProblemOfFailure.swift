@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+
+/// The one place where a failure becomes an answer.
+extension Problem {
+    init(_ failure: ConsentFailure) {
+        switch failure {
+        case .unknownProvider, .unknownNotice, .environmentMismatch, .redirectURINotAllowed, .proofKeyRequired,
+            .nonceRequired:
+            self = Problem.ofRequest(failure)
+        case .notFound, .consentEnded, .reauthorizationRequired:
+            self = Problem.ofRecord(failure)
+        case .codeAlreadyUsed, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:
+            self = Problem.ofCode(failure)
+        case .exchangePending, .refreshPending, .providerUnavailable, .storeUnavailable:
+            self = Problem.ofMoment(failure)
+        case .providerMisconfigured, .clientChanged, .ourFault:
+            self = Problem.ofGateway(failure)
+        }
+    }
+
+    private static func ofRequest(_ failure: ConsentFailure) -> Problem {
+        switch failure {
+        case .unknownNotice:
+            return Problem(
+                400, "unknown_notice", "The notice is not configured",
+                "Name a configured notice as ID@VERSION, or none.")
+        case .environmentMismatch(let provider, let response):
+            return Problem(
+                400, "environment_mismatch", "The app and the gateway use different environments",
+                "The authorization response is of the environment \(shortened(response)), the provider of "
+                    + "\(provider ?? "none").")
+        case .redirectURINotAllowed:
+            return Problem(
+                400, "redirect_uri_not_allowed", "The redirect URI is not allowed",
+                "The redirect_uri is not among the provider's redirect_uris; they are compared byte for byte.")
+        case .proofKeyRequired:
+            return Problem(
+                400, "pkce_required", "The code needs its verifier",
+                "This provider is used with PKCE (RFC 7636): send the code_verifier with the code.")
+        case .nonceRequired:
+            return .invalidRequest(
+                "nonce: this provider is used with a nonce; send the one of the authorization request.")
+        default:
+            return Problem(
+                404, "unknown_provider", "The provider is not configured",
+                "Name a configured provider; without a name the only PayPal provider of the response's environment "
+                    + "is taken.")
+        }
+    }
+
+    private static func ofRecord(_ failure: ConsentFailure) -> Problem {
+        switch failure {
+        case .consentEnded(let status):
+            return Problem(
+                409, "consent_ended", "The consent has ended", "The record is \(status.rawValue) and stays so.")
+        case .reauthorizationRequired(let reason):
+            return Problem(
+                409, "reauthorization_required", "The person must consent again",
+                "The grant is gone (\(reason?.rawValue ?? "unknown")): ask for a new consent.")
+        default:
+            return .notFound
+        }
+    }
+
+    private static func ofCode(_ failure: ConsentFailure) -> Problem {
+        let again = "Ask for consent again."
+        switch failure {
+        case .codeRejected(let statement):
+            return Problem(
+                422, "code_rejected", "The provider does not take the code",
+                "It has expired, was used or is not genuine. \(again)", statement: statement)
+        case .idTokenInvalid(let statement):
+            return Problem(
+                422, "id_token_invalid", "The ID token cannot be trusted", again, statement: statement)
+        case .providerBadResponse(let statement):
+            return Problem(
+                502, "provider_bad_response", "The provider's answer cannot be read",
+                "The code is spent. \(again)", statement: statement)
+        case .exchangeUnknown(let statement):
+            return Problem(
+                504, "exchange_unknown", "Nobody knows what became of the code",
+                "It went out and no answer came; it is not sent again. \(again)", statement: statement)
+        default:
+            return Problem(
+                409, "code_already_used", "The code belongs to somebody else",
+                "This code was presented before, for another subject.")
+        }
+    }
+
+    private static func ofMoment(_ failure: ConsentFailure) -> Problem {
+        switch failure {
+        case .exchangePending:
+            return Problem(
+                503, "exchange_pending", "The provider's answer is still awaited",
+                "Send the same request again; the code is not sent twice.", retryAfter: 2)
+        case .refreshPending:
+            return Problem(
+                503, "provider_unavailable", "The provider's answer is still awaited",
+                "The refresh goes on; ask again.", retryAfter: 2)
+        case .providerUnavailable(let delay, let statement):
+            return Problem(
+                503, "provider_unavailable", "The provider cannot be asked now",
+                "Nothing was spent; send the same request again.", statement: statement,
+                retryAfter: max(1, delay.wholeSeconds))
+        default:
+            return Problem(
+                503, "provider_unavailable", "The store takes no writes now",
+                "Nothing was sent to the provider; send the same request again.", retryAfter: 2)
+        }
+    }
+
+    private static func ofGateway(_ failure: ConsentFailure) -> Problem {
+        switch failure {
+        case .providerMisconfigured(let statement):
+            return Problem(
+                502, "provider_misconfigured", "The provider refuses the gateway",
+                "Its credentials or its request are not accepted; an operator must look. Nothing was spent.",
+                statement: statement)
+        case .clientChanged:
+            return Problem(
+                502, "provider_misconfigured", "The grant belongs to another client",
+                "The configured client_id, token endpoint or environment is not the one that the grant was issued to.")
+        default:
+            return Problem(500, "internal", "Something went wrong here", "The log names it by the request id.")
+        }
+    }
+
+    /// A caller's own word in an answer, harmless and short.
+    private static func shortened(_ text: String) -> String {
+        String(
+            text.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }.prefix(32).map(
+                Character.init))
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import NativeHTTPServer
+import NativeSystem
+
+/// What every answer and log line of one request has in common.
+struct RequestContext: Sendable {
+    /// The caller's if it is `[A-Za-z0-9._-]{1,64}`, else one of ours.
+    let requestID: String
+    /// The trace of the caller's W3C `traceparent`; nil without a good one.
+    let traceID: String?
+    let method: String
+    /// Monotonic, when the head was complete.
+    let receivedAt: Duration
+
+    init(head: HTTPRequestHead?, entropy: any Entropy, time: any Timekeeper) {
+        let given = head?.headers.firstText("X-Request-Id")
+        requestID =
+            given.flatMap { RequestContext.isHarmless($0) ? $0 : nil }
+            ?? entropy.identifier(at: time.now).hexadecimal
+        traceID = head?.headers.firstText("traceparent").flatMap(RequestContext.traceID)
+        method = head?.method ?? ""
+        receivedAt = head.map { .nanoseconds($0.receivedAt.nanoseconds) } ?? time.monotonic
+    }
+
+    private static func isHarmless(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// The 32 digits of `00-<trace>-<parent>-<flags>` (W3C Trace Context, section 3.2).
+    private static func traceID(_ field: String) -> String? {
+        let parts = field.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", parts[1].utf8.count == 32,
+            Hexadecimal.bytes(of: parts[1]) != nil, parts[1].contains(where: { $0 != "0" })
+        else { return nil }
+        return String(parts[1])
+    }
+}

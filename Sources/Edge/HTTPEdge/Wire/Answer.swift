@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import NativeHTTPServer
+import NativeJSON
+
+/// How answers look on the wire.
+enum Answer {
+    /// A success with a JSON body.
+    static func json(
+        _ value: JSONValue, status: Int = 200, _ context: RequestContext, headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
+        HTTPResponse(
+            status: status, headers: common("application/json", context) + headers, body: value.serialized(.compact))
+    }
+
+    /// A problem document (RFC 9457), the same members for every failure.
+    static func problem(_ problem: Problem, _ context: RequestContext, closes: Bool = false) -> HTTPResponse {
+        var body = JSONValue.object()
+        body.set("type", "urn:consent-gateway:problem:" + problem.code)
+        body.set("title", problem.title)
+        body.set("status", problem.status)
+        body.set("detail", problem.detail)
+        body.set("code", problem.code)
+        body.set("request_id", context.requestID)
+        if let statement = problem.statement {
+            if let error = statement.error { body.set("provider_error", error) }
+            if let text = statement.errorDescription { body.set("provider_error_description", text) }
+            if let id = statement.correlationID { body.set("provider_correlation_id", id) }
+        }
+        if let delay = problem.retryAfter { body.set("retry_after", delay) }
+        var headers = common("application/problem+json", context)
+        if let delay = problem.retryAfter { headers.append(("Retry-After", String(delay))) }
+        if let challenge = problem.challenge { headers.append(("WWW-Authenticate", challenge)) }
+        if let allow = problem.allow { headers.append(("Allow", allow)) }
+        return HTTPResponse(
+            status: problem.status, headers: headers, body: body.serialized(.compact), closesConnection: closes)
+    }
+
+    private static func common(_ type: String, _ context: RequestContext) -> [(name: String, value: String)] {
+        [("Content-Type", type), ("Cache-Control", "no-store"), ("X-Request-Id", context.requestID)]
+    }
+}

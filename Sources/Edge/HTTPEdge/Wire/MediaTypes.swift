@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import NativeHTTPServer
+
+/// What a request says of its body and of the answer that it takes (RFC 9110, sections 8.3 and 12.5.1).
+enum MediaTypes {
+    /// Whether the body is said to be JSON in UTF-8; parameters and case do not matter.
+    static func isJSON(_ headers: HTTPHeaders) -> Bool {
+        let fields = headers.all("Content-Type")
+        guard fields.count == 1, let text = String(validating: fields[0], as: UTF8.self) else { return false }
+        let parts = text.lowercased().split(separator: ";").map(trimmed)
+        guard let type = parts.first, type == "application/json" || type.hasSuffix("+json") else { return false }
+        let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }
+        return charset.map { ["charset=utf-8", "charset=\"utf-8\"", "charset=utf8"].contains($0) } ?? true
+    }
+
+    /// Whether an `Accept` field, if there is one, lets JSON through.
+    static func acceptsJSON(_ headers: HTTPHeaders) -> Bool {
+        let fields = headers.all("Accept")
+        guard !fields.isEmpty else { return true }
+        for field in fields {
+            guard let text = String(validating: field, as: UTF8.self) else { continue }
+            for range in text.lowercased().split(separator: ",") {
+                let parts = range.split(separator: ";").map(trimmed)
+                let isRefused = parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
+                let wanted = ["*/*", "application/*", "application/json", "application/problem+json"]
+                if let type = parts.first, wanted.contains(type), !isRefused { return true }
+            }
+        }
+        return false
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(text.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

@@ -119,6 +119,8 @@ let package = Package(
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),
+        tests(of: "NativeSystem", ["TestSupport"]),
+        tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
         tests(of: "Consents"),
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),

@@ -3,10 +3,12 @@ import NativeCrypto
 import Testing
 
 @Suite struct Base64Tests {
-    @Test("the examples of RFC 4648 go there and back", arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-        ("foobar", "Zm9vYmFy"),
-    ])
+    @Test(
+        "the examples of RFC 4648 go there and back",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
     func examples(plain: String, text: String) {
         #expect(Base64.standard.text(of: Array(plain.utf8)) == text)
         #expect(Base64.standard.bytes(of: text) == Array(plain.utf8))
@@ -24,9 +26,11 @@ import Testing
         #expect(Base64.urlSafe.bytes(of: "+//+") == nil)
     }
 
-    @Test("blanks, wrong padding and left-over bits are no base64", arguments: [
-        "Zg", "Zg=", "Zg===", "Zh==", " Zg==", "Zg==\n", "Zm9v\nZm9v", "====", "=", "Zm=v", "Z*==", "é",
-    ])
+    @Test(
+        "blanks, wrong padding and left-over bits are no base64",
+        arguments: [
+            "Zg", "Zg=", "Zg===", "Zh==", " Zg==", "Zg==\n", "Zm9v\nZm9v", "====", "=", "Zm=v", "Z*==", "é",
+        ])
     func refused(text: String) {
         #expect(Base64.standard.bytes(of: text) == nil)
     }

@@ -12,21 +12,23 @@ import Testing
                 == bytes("248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"))
     }
 
-    @Test("HMAC-SHA-256 gives the values of RFC 4231", arguments: [
-        (
-            String(repeating: "0b", count: 20), "4869205468657265",
-            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
-        ),
-        (
-            "4a656665", "7768617420646f2079612077616e7420666f72206e6f7468696e673f",
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        ),
-        (
-            String(repeating: "aa", count: 131),
-            "54657374205573696e67204c6172676572205468616e20426c6f636b2d53697a65204b6579202d2048617368204b6579204669727374",
-            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
-        ),
-    ])
+    @Test(
+        "HMAC-SHA-256 gives the values of RFC 4231",
+        arguments: [
+            (
+                String(repeating: "0b", count: 20), "4869205468657265",
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+            ),
+            (
+                "4a656665", "7768617420646f2079612077616e7420666f72206e6f7468696e673f",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+            ),
+            (
+                String(repeating: "aa", count: 131),
+                "54657374205573696e67204c6172676572205468616e20426c6f636b2d53697a65204b6579202d2048617368204b6579204669727374",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ),
+        ])
     func hmac(key: String, message: String, expected: String) throws {
         let hmac = try HMACSHA256(key: SecretBytes(bytes(key)))
         let message = bytes(message)

@@ -34,7 +34,8 @@ internal import COpenSSL
             var count: Int32 = 0
             unsafe plaintext.withUnsafeBufferPointer { input in
                 check(
-                    unsafe EVP_EncryptUpdate(context, buffer.baseAddress, &count, input.baseAddress, Int32(input.count)),
+                    unsafe EVP_EncryptUpdate(
+                        context, buffer.baseAddress, &count, input.baseAddress, Int32(input.count)),
                     "EVP_EncryptUpdate")
             }
             let end = unsafe buffer.baseAddress?.advanced(by: Int(count))

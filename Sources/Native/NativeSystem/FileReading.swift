@@ -40,7 +40,12 @@ package enum FileReadingFailure: Error, Sendable, Equatable {
 /// - Parameter path: absolute, or from the working folder; without a NUL.
 /// - Throws: ``FileReadingFailure``; `tooLarge` as soon as one byte more than `limit` was seen.
 package func readFile(at path: String, limit: Int) throws(FileReadingFailure) -> FileContents {
-    let descriptor = openForReading(path)
+    try readFile(at: path, limit: limit, flags: 0)
+}
+
+/// - Parameter flags: more for open(2), such as `O_NOFOLLOW`.
+func readFile(at path: String, limit: Int, flags: Int32) throws(FileReadingFailure) -> FileContents {
+    let descriptor = openForReading(path, flags)
     guard descriptor >= 0 else { throw failure(of: errno) }
     defer { _ = close(descriptor) }
     var status = stat()
@@ -57,8 +62,8 @@ package func systemErrorSentence(_ code: Int32) -> String {
     return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-private func openForReading(_ path: String) -> Int32 {
-    unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+private func openForReading(_ path: String, _ flags: Int32) -> Int32 {
+    unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
 }
 
 private func readToEnd(_ descriptor: Int32, limit: Int) throws(FileReadingFailure) -> [UInt8] {

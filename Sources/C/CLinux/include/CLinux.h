@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -30,3 +31,17 @@ const void *_Nullable clinux_thread_mark(void);
 // getrlimit and setrlimit take an enum that glibc spells as an int in C++ and in Swift: fixed to open files.
 int clinux_get_file_limit(struct rlimit *_Nonnull limit);
 int clinux_set_file_limit(const struct rlimit *_Nonnull limit);
+
+// prctl is variadic, and RLIMIT_CORE of the same enum. Answers 0, else -1 and errno.
+int clinux_forbid_core_dumps(void);
+// 0 where no core is written and no other process of the user may look in (prctl(2), PR_GET_DUMPABLE).
+int clinux_core_dump_state(void);
+
+// SIG_IGN is a cast. Answers 0, else -1 and errno.
+int clinux_ignore_broken_pipes(void);
+
+// A signal handler may do next to nothing: this one writes the signal's number, one byte, into a pipe. A handler has
+// no argument of its own, so there is one pipe a process; EBUSY while another watches.
+int clinux_watch_signals(int descriptor);
+void clinux_unwatch_signals(void);
+int clinux_catch_signal(int number, bool caught);

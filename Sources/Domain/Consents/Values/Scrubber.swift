@@ -70,7 +70,8 @@ private struct Pattern: Sendable {
         let found = [spelled(in: text, at: start, isDecoding: true), spelled(in: text, at: start, isDecoding: false)]
         guard let length = found.compactMap({ $0 }).max() else { return nil }
         guard isWordOnly else { return length }
-        let isFree = (start == 0 || !Self.isWord(text[start - 1]))
+        let isFree =
+            (start == 0 || !Self.isWord(text[start - 1]))
             && (start + length == text.count || !Self.isWord(text[start + length]))
         return isFree ? length : nil
     }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import NativeCrypto
+internal import NativeJSON
+
+/// The vault over a key ring: AES-256-GCM through OpenSSL, a random key a consent under the ring's current key.
+///
+/// A value; on a new ring (SIGHUP) make a new one. The index and the ledger key must be the same in both.
+package struct RingVault: TokenVault {
+    private let ring: KeyRing
+    private let cipher: AES256GCM
+    private let ledger: HMACSHA256
+    let indexing: BlindIndexing
+
+    /// - Throws: `CryptoUnavailable` where OpenSSL lacks an algorithm.
+    package init(ring: KeyRing) throws(CryptoUnavailable) {
+        self.ring = ring
+        cipher = try AES256GCM()
+        ledger = try HMACSHA256(key: ring.ledgerKey)
+        indexing = try BlindIndexing(key: ring.indexKey)
+    }
+
+    package func mac(previous: [UInt8], event: [UInt8]) -> [UInt8] { ledger.mac(previous, event) }
+
+    // MARK: A consent's key
+
+    package func makeConsentKey(for id: ConsentID) throws(VaultFailure) -> ConsentKey {
+        let material = randomBytes(KeyRing.keyLength)
+        return ConsentKey(
+            id: id, envelope: try sealUnderRing(material, at: Place(id, column: "key")), material: material)
+    }
+
+    package func openConsentKey(_ envelope: SealedBytes, for id: ConsentID) throws(VaultFailure) -> ConsentKey {
+        let material = try openUnderRing(envelope, at: Place(id, column: "key"))
+        guard material.count == KeyRing.keyLength else { throw .unreadable }
+        return ConsentKey(id: id, envelope: envelope, material: material)
+    }
+
+    // MARK: Columns, under the consent's key
+
+    package func seal(
+        _ tokens: TokenSet, generation: Int64, under key: ConsentKey
+    ) throws(VaultFailure) -> SealedBytes {
+        sealColumn(tokens.sealedForm, at: Place(key.id, column: "tokens", generation: generation), key)
+    }
+
+    package func openTokens(
+        _ envelope: SealedBytes, generation: Int64, under key: ConsentKey
+    ) throws(VaultFailure) -> TokenSet {
+        let place = Place(key.id, column: "tokens", generation: generation)
+        return try read(try openColumn(envelope, at: place, key), TokenSet.init(sealedForm:))
+    }
+
+    package func seal(_ profile: Profile, under key: ConsentKey) throws(VaultFailure) -> SealedBytes {
+        sealColumn(profile.sealedForm, at: Place(key.id, column: "profile"), key)
+    }
+
+    package func openProfile(_ envelope: SealedBytes, under key: ConsentKey) throws(VaultFailure) -> Profile {
+        try read(try openColumn(envelope, at: Place(key.id, column: "profile"), key), Profile.init(sealedForm:))
+    }
+
+    package func seal(
+        _ text: SecretText, as column: SealedColumn, under key: ConsentKey
+    ) throws(VaultFailure) -> SealedBytes {
+        sealColumn(Array(text.reveal().utf8), at: Place(key.id, column: column.rawValue), key)
+    }
+
+    package func openText(
+        _ envelope: SealedBytes, as column: SealedColumn, under key: ConsentKey
+    ) throws(VaultFailure) -> SecretText {
+        var bytes = try openColumn(envelope, at: Place(key.id, column: column.rawValue), key)
+        defer { wipe(&bytes) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .unreadable }
+        return SecretText(text)
+    }
+
+    package func personalPart(
+        _ values: [String: SecretText], under key: ConsentKey
+    ) throws(VaultFailure) -> (digests: [String: EventValue], sealed: SealedBytes) {
+        var digests: [String: EventValue] = [:]
+        var kept = JSONValue.object()
+        for (name, value) in values {
+            let salt = randomBytes(16)
+            let digest = sha256(salt + value.reveal().utf8)
+            digests["\(name)_sha256"] = .text(Hexadecimal.text(of: digest))
+            kept.set(name, ["salt": JSONValue(Hexadecimal.text(of: salt)), "value": JSONValue(value.reveal())])
+        }
+        return (digests, sealColumn(kept, at: Place(key.id, column: "event_personal"), key))
+    }
+
+    // MARK: What lies beside a code, under the ring's key
+
+    package func seal(_ grant: KeptGrant, code: BlindIndex) throws(VaultFailure) -> SealedBytes {
+        var plaintext = grant.sealedForm.serialized(.compact)
+        defer { wipe(&plaintext) }
+        return try sealUnderRing(plaintext, at: Place(purpose: "grant", code: code))
+    }
+
+    package func openGrant(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> KeptGrant {
+        try read(try openUnderRing(envelope, at: Place(purpose: "grant", code: code)), KeptGrant.init(sealedForm:))
+    }
+
+    package func seal(_ statement: ProviderStatement, code: BlindIndex) throws(VaultFailure) -> SealedBytes {
+        var plaintext = statement.sealedForm.serialized(.compact)
+        defer { wipe(&plaintext) }
+        return try sealUnderRing(plaintext, at: Place(purpose: "statement", code: code))
+    }
+
+    package func openStatement(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> ProviderStatement {
+        try read(
+            try openUnderRing(envelope, at: Place(purpose: "statement", code: code)),
+            ProviderStatement.init(sealedForm:))
+    }
+
+    // MARK: The two kinds of seal
+
+    private func sealUnderRing(_ plaintext: [UInt8], at place: Place) throws(VaultFailure) -> SealedBytes {
+        guard let key = ring.keys[ring.currentID] else { throw .keyMissing(keyID: ring.currentID) }
+        return Envelope.seal(plaintext, with: cipher, under: key.material, named: ring.currentID, at: place)
+    }
+
+    private func openUnderRing(_ envelope: SealedBytes, at place: Place) throws(VaultFailure) -> [UInt8] {
+        guard let parts = Envelope(envelope.bytes) else { throw .notAuthentic }
+        guard let key = ring.keys[parts.keyID] else {
+            throw KeyRing.isKeyID(parts.keyID) ? .keyMissing(keyID: parts.keyID) : .notAuthentic
+        }
+        guard let plaintext = parts.open(with: cipher, under: key.material, at: place) else { throw .notAuthentic }
+        return plaintext
+    }
+
+    private func sealColumn(_ value: JSONValue, at place: Place, _ key: ConsentKey) -> SealedBytes {
+        sealColumn(value.serialized(.compact), at: place, key)
+    }
+
+    private func sealColumn(_ plaintext: consuming [UInt8], at place: Place, _ key: ConsentKey) -> SealedBytes {
+        let sealed = Envelope.seal(
+            plaintext, with: cipher, under: SecretBytes(key.material), named: Envelope.consentKeyID, at: place)
+        wipe(&plaintext)
+        return sealed
+    }
+
+    private func openColumn(
+        _ envelope: SealedBytes, at place: Place, _ key: ConsentKey
+    ) throws(VaultFailure) -> [UInt8] {
+        guard let parts = Envelope(envelope.bytes), parts.keyID == Envelope.consentKeyID,
+            let plaintext = parts.open(with: cipher, under: SecretBytes(key.material), at: place)
+        else { throw .notAuthentic }
+        return plaintext
+    }
+
+    private func read<Value>(
+        _ plaintext: consuming [UInt8], _ make: (JSONValue) -> Value?
+    ) throws(VaultFailure) -> Value {
+        let object = SealedForm.read(plaintext)
+        wipe(&plaintext)
+        guard let value = object.flatMap(make) else { throw .unreadable }
+        return value
+    }
+}

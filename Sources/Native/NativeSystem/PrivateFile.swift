@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// Why a file with a secret in it was not taken.
+package enum PrivateFileFailure: Error, Sendable, Equatable {
+    case unread(FileReadingFailure)
+    case symbolicLink
+    /// Others than its owner may read or change it, or its owner may run it: the permission bits.
+    case exposed(permissions: UInt32)
+    /// It belongs to another user.
+    case foreign(owner: UInt32)
+
+    /// What it says to a person, without the path.
+    package var sentence: String {
+        switch self {
+        case .unread(let failure): failure.sentence
+        case .symbolicLink: "a symbolic link; name the file itself"
+        case .exposed(let bits): "its mode is 0\(String(bits, radix: 8)); it must be 0600 (chmod 600)"
+        case .foreign(let owner): "it belongs to user \(owner), not to the one that runs this program"
+        }
+    }
+}
+
+/// Reads a regular file that nobody but us may read: mode 0600 or 0400, our own, no symbolic link.
+///
+/// Mode and owner are those of the file that was read, not of one that was there a moment before.
+/// - Throws: ``PrivateFileFailure``.
+package func readPrivateFile(at path: String, limit: Int) throws(PrivateFileFailure) -> [UInt8] {
+    var contents: FileContents
+    do throws(FileReadingFailure) {
+        contents = try readFile(at: path, limit: limit, flags: O_NOFOLLOW)
+    } catch {
+        throw error == .failed(code: ELOOP) ? .symbolicLink : .unread(error)
+    }
+    guard contents.owner == geteuid() else { throw .foreign(owner: contents.owner) }
+    guard contents.permissions | 0o600 == 0o600 else { throw .exposed(permissions: contents.permissions) }
+    return contents.bytes
+}

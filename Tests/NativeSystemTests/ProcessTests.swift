@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NativeSystem
+import TestSupport
+import Testing
+
+@Suite struct ProcessTests {
+    @Test("signals arrive in order, and only one watch can be had")
+    func signals() async throws {
+        let mailbox = Mailbox<ProcessSignal>()
+        let watch = try SignalWatch([.hangup, .terminate]) { mailbox.post($0) }
+        for (number, signal) in [(SIGHUP, ProcessSignal.hangup), (SIGTERM, .terminate), (SIGHUP, .hangup)] {
+            kill(getpid(), number)
+            #expect(try await mailbox.next() == signal)
+        }
+        #expect(throws: SystemCallError.self) { try SignalWatch([.hangup]) { _ in } }
+        watch.stop()
+        watch.stop()
+        let second = try SignalWatch([.hangup]) { mailbox.post($0) }
+        kill(getpid(), SIGHUP)
+        #expect(try await mailbox.next() == .hangup)
+        second.stop()
+    }
+
+    @Test("no core dump is written once they are forbidden")
+    func coreDumps() async {
+        await #expect(processExitsWith: .success) {
+            try forbidCoreDumps()
+            var limit = rlimit()
+            let code = getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+            guard code == 0, limit.rlim_cur == 0, limit.rlim_max == 0, areCoreDumpsForbidden() else { exit(1) }
+        }
+    }
+
+    @Test(
+        "moments are written as RFC 3339 has them",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (1_767_323_045_678, "2026-01-02T03:04:05.678Z"),
+            (951_782_400_001, "2000-02-29T00:00:00.001Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (Int64.max, "9999-12-31T23:59:59.999Z"), (Int64.min, "0000-01-01T00:00:00.000Z"),
+        ])
+    func rfc3339(milliseconds: Int64, expected: String) {
+        var text: [UInt8] = []
+        appendRFC3339(milliseconds: milliseconds, to: &text)
+        #expect(String(decoding: text, as: UTF8.self) == expected)
+    }
+
+    @Test("the clocks go forward")
+    func clocks() {
+        #expect(wallClockMilliseconds() > 1_700_000_000_000)
+        let boot = timeSinceBoot()
+        #expect(boot > .zero && timeSinceBoot() >= boot)
+    }
+}

@@ -125,7 +125,9 @@ let package = Package(
         tests(of: "Consents"),
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),
         tests(of: "ConsentUseCases", ["Consents"]),
-        tests(of: "ProviderClients", ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
+        tests(
+            of: "ProviderClients",
+            ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Settings", "TestSupport"]),
         tests(of: "HTTPEdge", ["Consents", "ConsentUseCases"]),
     ],
     swiftLanguageModes: [.v6]

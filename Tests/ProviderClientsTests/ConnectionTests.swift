@@ -79,15 +79,33 @@ struct ConnectionTests {
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n{\"access_token\":\"A\"}\r\n0\r\n\r\n"),
                 "granted"
             ),
-            (.answerAndClose("nonsense\r\n\r\n"), "unknown: protocolError"), (.silence, "unknown: timeout"),
+            (.answerAndClose("nonsense\r\n\r\n"), "unknown: protocolError"),
         ])
     func lostAnswers(reaction: ScriptedProvider.Reaction, name: String) async throws {
         let provider = ScriptedProvider([reaction])
-        try await withConnection(to: provider, answer: .milliseconds(500)) { connection in
+        try await withConnection(to: provider) { connection in
             let outcome = await connection.exchange(try code("c"), sdk)
             #expect(outcome.name == name)
         }
         #expect(provider.requests.count == 1)
+    }
+
+    @Test("a provider that says nothing is listened to until `answer`, and no longer")
+    func silence() async throws {
+        let provider = ScriptedProvider([.silence, .silence])
+        try await withConnection(to: provider, answer: .seconds(1)) { connection in
+            let outcome = await connection.exchange(try code("c"), sdk)
+            #expect(outcome.name == "unknown: timeout")
+            guard
+                case .failed(let statement) = await connection.profile(
+                    accessToken: SecretText("A"), limit: .seconds(1))
+            else {
+                Issue.record("not failed")
+                return
+            }
+            #expect(statement.status == 0)
+        }
+        #expect(provider.requests.count <= 2)
     }
 
     @Test("an answer beyond 1 MiB is not waited for")
@@ -115,12 +133,12 @@ struct ConnectionTests {
         arguments: [
             (ScriptedProvider.Reaction.json("500 Internal Server Error", ""), false, 500),
             (.json("403 Forbidden", #"{"error":"insufficient_scope"}"#), true, 403), (.answerAndClose(""), false, 0),
-            (.silence, false, 0), (.answerAndClose("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"), false, 200),
+            (.answerAndClose("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"), false, 200),
         ])
     func userinfo(reaction: ScriptedProvider.Reaction, isRefused: Bool, status: Int) async throws {
         let provider = ScriptedProvider([reaction, reaction, reaction])
         try await withConnection(to: provider) { connection in
-            switch await connection.profile(accessToken: SecretText("A"), limit: .milliseconds(500)) {
+            switch await connection.profile(accessToken: SecretText("A"), limit: .seconds(20)) {
             case .fetched: Issue.record("a profile came of nothing")
             case .refused(let statement): #expect(isRefused && statement.status == status)
             case .failed(let statement): #expect(!isRefused && statement.status == status)
@@ -143,6 +161,31 @@ struct ConnectionTests {
             return await connection.exchange(try code("c"), sdk).name
         }
         #expect(outcome == name)
+    }
+
+    @Test("a client is configured as the definition's transport says")
+    func transport() {
+        let transport = ProviderTransport(
+            http2: true, caFile: "ca.pem", proxy: SecretText("http://u:p@127.0.0.1:3128"), noProxy: [".corp"])
+        let configuration = transport.curlConfiguration
+        #expect(configuration.proxy == "http://u:p@127.0.0.1:3128" && configuration.noProxy == [".corp"])
+        #expect(configuration.caFile == "ca.pem" && configuration.bodyLimit == 1 << 20)
+    }
+
+    @Test("userinfo in PayPal's newer schema is asked at its own path, without a slash before the query")
+    func newerSchema() async throws {
+        let provider = ScriptedProvider([.json("200 OK", #"{"user_id":"u1"}"#)])
+        try await provider.serving {
+            try await withClient { client in
+                let definition = Definitions.payPal(
+                    userinfoEndpoint: provider.url("/v1/identity/oauth2/userinfo?schema=paypalv1.1"))
+                let connection = CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client })
+                _ = await connection.profile(accessToken: SecretText("A"), limit: .seconds(20))
+            }
+        }
+        #expect(
+            provider.requests.first?.hasPrefix("GET /v1/identity/oauth2/userinfo?schema=paypalv1.1 HTTP/1.1\r\n")
+                == true)
     }
 
     @Test("without a client nothing is sent")

@@ -9,16 +9,16 @@ struct MutationTests {
     private static let seeds = [
         #"{"access_token":"A1","token_type":"Bearer","expires_in":900,"refresh_token":"R1","scope":["a","b c"]}"#,
         #"{"error":{"code":"invalid_grant","message":"no \ud83d\ude00"},"correlation_id":"c1","links":[{"a":1e4}]}"#,
-        #"{"user_id":"u1","emails":[{"value":"a@x.test","primary":true}],"address":{"postal_code":95131},"updated_at":1}"#,
+        #"{"user_id":"u1","emails":[{"value":"a@x.test","primary":true}],"address":{"postal_code":95131},"name":1.5}"#,
         "access_token=A%2B1&expires=5183999&scope=a%2Cb", "\u{FEFF}<!DOCTYPE html><title>Blocked</title>",
         "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1MSJ9.AA", "Thu, 01 Jan 2026 00:02:00 GMT",
     ]
 
-    @Test("no body and no header makes a reader crash or break a promise", arguments: 1...8)
+    @Test("no body and no header makes a reader crash or break a promise", arguments: 1...6)
     func mutations(seed: UInt64) throws {
         var random = Sequence64(state: seed)
         let secret = SecretText("our-own-secret-value")
-        for _ in 0..<1500 {
+        for _ in 0..<400 {
             var body = Array(try #require(MutationTests.seeds.randomElement(using: &random)).utf8)
             for _ in 0..<Int.random(in: 0...6, using: &random) { mutate(&body, &random) }
             let answer = ProviderAnswer(

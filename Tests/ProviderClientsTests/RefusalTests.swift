@@ -156,6 +156,14 @@ struct RefusalTests {
         }
     }
 
+    @Test("a short token that is echoed is taken out as well")
+    func echoed() {
+        let outcome = read(
+            ProviderAnswer(400, #"{"error":"invalid_request","error_description":"refresh_token=R1 is bad"}"#),
+            .refresh, sent: [SecretText("R1")])
+        #expect(outcome.statement?.errorDescription == "refresh_token=*** is bad")
+    }
+
     @Test("a long text is cut")
     func long() throws {
         let body = #"{"error":"e","error_description":"\#(String(repeating: "x", count: 5000))"}"#

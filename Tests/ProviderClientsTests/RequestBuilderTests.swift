@@ -11,7 +11,7 @@ struct RequestBuilderTests {
 
     @Test("a PayPal SDK's code goes with the SDK's parameters and nothing of the caller's")
     func sdkCode() {
-        let request = RequestBuilder(definition: Definitions.payPal()).exchange(SecretText("EBYh_-C"), sdk)
+        let request = RequestBuilder(Definitions.payPal()).exchange(SecretText("EBYh_-C"), sdk)
         #expect(
             text(request) == """
                 https://api-m.sandbox.paypal.com/v1/oauth2/token
@@ -27,7 +27,7 @@ struct RequestBuilderTests {
     @Test("a browser's code goes with the caller's redirect URI and verifier, byte for byte")
     func browserCode() {
         let definition = Definitions.generic(.post(secret: SecretText("s+1")), redirectURI: "https://other.test/")
-        let request = RequestBuilder(definition: definition).exchange(
+        let request = RequestBuilder(definition).exchange(
             SecretText("4%2F0AX"),
             ExchangeParameters(isSDKCode: false, redirectURI: "com.app:/cb/", codeVerifier: SecretText("v~1")))
         #expect(
@@ -44,7 +44,7 @@ struct RequestBuilderTests {
     @Test("a code without a redirect URI of its caller's goes with the configured one")
     func configuredRedirectURI() {
         let definition = Definitions.generic(.none, redirectURI: "https://shop.test/cb")
-        let request = RequestBuilder(definition: definition).exchange(
+        let request = RequestBuilder(definition).exchange(
             SecretText("c"), ExchangeParameters(isSDKCode: false, redirectURI: nil, codeVerifier: nil))
         #expect(
             body(request)
@@ -54,14 +54,14 @@ struct RequestBuilderTests {
 
     @Test("a refresh sends its token and no scope")
     func refresh() {
-        let request = RequestBuilder(definition: Definitions.payPal()).refresh(SecretText("R 1"))
+        let request = RequestBuilder(Definitions.payPal()).refresh(SecretText("R 1"))
         #expect(body(request) == "grant_type=refresh_token&refresh_token=R+1")
         #expect(request.headers.filter { $0.name == "Authorization" }.count == 1)
     }
 
     @Test("userinfo is asked with a bearer token at the URL as it is written")
     func userinfo() {
-        let builder = RequestBuilder(definition: Definitions.payPal())
+        let builder = RequestBuilder(Definitions.payPal())
         #expect(
             builder.userinfo(SecretText("A1")).map(text) == """
                 https://api-m.sandbox.paypal.com/v1/identity/openidconnect/userinfo/?schema=openid
@@ -69,7 +69,7 @@ struct RequestBuilderTests {
                 User-Agent: consent-gateway
                 Authorization: Bearer A1
                 """)
-        #expect(RequestBuilder(definition: Definitions.generic(.none)).userinfo(SecretText("A1")) == nil)
+        #expect(RequestBuilder(Definitions.generic(.none)).userinfo(SecretText("A1")) == nil)
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct RequestBuilderTests {
 
     @Test("a request prints nothing of what it carries, and names what it sent")
     func harmless() {
-        let request = RequestBuilder(definition: Definitions.payPal()).refresh(SecretText("R1"))
+        let request = RequestBuilder(Definitions.payPal()).refresh(SecretText("R1"))
         #expect("\(request) \(String(reflecting: request))" == "a request to a provider a request to a provider")
         var dumped = ""
         dump(request, to: &dumped)

@@ -220,6 +220,7 @@ struct TokenAnswerTests {
         arguments: [
             (200, #"{"access_token":"A","refresh_token":"R"}"#, "granted"),
             (200, #"{"access_token":"A","refr"#, "unreadable"), (200, "", "unknown: cutOff"),
+            (200, "access_token=A&refresh_token=R", "unreadable"),
             (400, #"{"error":"invalid_grant"}"#, "unknown: cutOff"),
             (200, #"{"error":"invalid_grant"}"#, "unknown: cutOff"),
             (401, "", "unknown: cutOff"), (500, "", "unknown: cutOff"), (429, "", "throttled 9"),

@@ -15,7 +15,12 @@ package struct TokenReader: Sendable {
     ///   - sent: the values that a provider's text is freed of.
     ///   - now: civil time, for a `Retry-After` that is a date.
     package func read(_ answer: ProviderAnswer, to call: Call, sent: [SecretText], now: Instant) -> TokenOutcome {
-        let body = AnswerBody(answer.body)
+        read(answer, AnswerBody(answer.body), to: call, sent, now)
+    }
+
+    private func read(
+        _ answer: ProviderAnswer, _ body: AnswerBody, to call: Call, _ sent: [SecretText], _ now: Instant
+    ) -> TokenOutcome {
         if answer.isSuccess, let granted = granted(answer, body) { return .granted(granted) }
         let complaint = Complaint(status: answer.status, body: body)
         let statement = StatementReader(rules, sent).read(answer, body, complaint)
@@ -26,10 +31,13 @@ package struct TokenReader: Sendable {
         return outcome(of: refusal.meaning, statement, RetryAfter.delay(answer.header("retry-after"), now: now))
     }
 
-    /// Reads an answer that ended too early: its tokens where they are whole, never a refusal.
+    /// Reads an answer that ended too early: its tokens where they are whole, never a refusal. A form is never whole,
+    /// for nothing in it tells where its last value ends.
     /// - Returns: unknown where nothing can be told; a 429 or 503 needs no body.
     package func read(cutOff answer: ProviderAnswer, to call: Call, sent: [SecretText], now: Instant) -> TokenOutcome {
-        switch read(answer, to: call, sent: sent, now: now) {
+        var body = AnswerBody(answer.body)
+        if case .members(_, isForm: true) = body { body = .other }
+        switch read(answer, body, to: call, sent, now) {
         case .granted(var granted):
             granted.oddities.append(Oddity.cutOff.rawValue)
             return .granted(granted)

@@ -19,7 +19,7 @@ package struct CurlProviderConnection: ProviderConnection {
         _ definition: ProviderDefinition, timekeeper: any Timekeeper, client: @escaping @Sendable () -> CurlClient?
     ) {
         self.definition = definition
-        requests = RequestBuilder(definition: definition)
+        requests = RequestBuilder(definition)
         tokens = TokenReader(definition.answers)
         profiles = ProfileReader(definition.claims, definition.answers)
         self.timekeeper = timekeeper

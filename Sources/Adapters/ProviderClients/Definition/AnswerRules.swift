@@ -88,14 +88,17 @@ package struct ErrorRule: Sendable, Equatable {
 }
 
 extension String {
-    /// The bytes with `A-Z` in lower case; all else as it is, so that no locale has a say.
-    private var asciiLowercase: [UInt8] { utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 } }
-
-    func isSameASCII(as other: String) -> Bool { asciiLowercase == other.asciiLowercase }
+    /// Whether both are the same but for the case of `A-Z`, so that no locale has a say.
+    func isSameASCII(as other: String) -> Bool { utf8.elementsEqual(other.utf8, by: String.isSameASCII) }
 
     func containsASCII(_ part: String) -> Bool {
-        let (text, wanted) = (asciiLowercase, part.asciiLowercase)
+        let (text, wanted) = (Array(utf8), Array(part.utf8))
         guard text.count >= wanted.count else { return false }
-        return (0...(text.count - wanted.count)).contains { text[$0...].starts(with: wanted) }
+        return (0...(text.count - wanted.count)).contains { text[$0...].starts(with: wanted, by: String.isSameASCII) }
+    }
+
+    private static func isSameASCII(_ left: UInt8, _ right: UInt8) -> Bool {
+        func lowercase(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
+        return lowercase(left) == lowercase(right)
     }
 }

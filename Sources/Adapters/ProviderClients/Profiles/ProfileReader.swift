@@ -23,7 +23,10 @@ package struct ProfileReader: Sendable {
         let complaint = Complaint(status: answer.status, body: body)
         var statement = StatementReader(rules, sent).read(answer, body, complaint)
         if answer.status == 401 || answer.status == 403 { return .refused(statement) }
-        if answer.isSuccess, isSigned { statement.errorDescription = "the answer is a signed JWT" }
+        if answer.isSuccess, complaint.error == nil {
+            // A page that came with success may show the person's attributes.
+            statement.errorDescription = isSigned ? "the answer is a signed JWT" : nil
+        }
         return .failed(statement)
     }
 

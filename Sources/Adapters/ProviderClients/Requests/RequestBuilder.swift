@@ -4,7 +4,18 @@ import NativeCrypto
 
 /// Builds the requests to one provider. Pure: the same values give the same bytes.
 struct RequestBuilder: Sendable {
-    let definition: ProviderDefinition
+    private let definition: ProviderDefinition
+    /// For HTTP Basic, made once.
+    private let credentials: SecretText?
+
+    init(_ definition: ProviderDefinition) {
+        self.definition = definition
+        if case .basic(let secret, let encoding) = definition.authentication {
+            credentials = RequestBuilder.basicCredentials(definition.facts.issuer.clientID, secret, encoding)
+        } else {
+            credentials = nil
+        }
+    }
 
     /// RFC 6749, section 4.1.3; an SDK's code goes with the SDK's own parameters, whatever the caller gave.
     func exchange(_ code: SecretText, _ parameters: ExchangeParameters) -> ProviderRequest {
@@ -51,10 +62,12 @@ struct RequestBuilder: Sendable {
         var headers = RequestBuilder.commonHeaders
         var sent = values
         switch definition.authentication {
-        case .basic(let secret, let encoding):
-            let credentials = RequestBuilder.basicCredentials(clientID, secret, encoding)
-            headers.append(("Authorization", "Basic " + credentials.reveal()))
-            sent += [secret, credentials]
+        case .basic(let secret, _):
+            if let credentials {
+                headers.append(("Authorization", "Basic " + credentials.reveal()))
+                sent.append(credentials)
+            }
+            sent.append(secret)
         case .post(let secret):
             form.append("client_id", clientID)
             form.append("client_secret", secret.reveal())

@@ -79,7 +79,9 @@ let package = Package(
         room(
             "Adapters", "ProviderClients",
             ["Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeYAML", "NativeCrypto"]),
-        room("Adapters", "ConsentStores", ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem"]),
+        room(
+            "Adapters", "ConsentStores", ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem"],
+            resources: [.embedInCode("Migrations/v0001_consents.sql")]),
         room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
 
         // Use cases
@@ -129,6 +131,9 @@ let package = Package(
             of: "ProviderClients",
             ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Settings", "TestSupport"]),
         tests(of: "HTTPEdge", ["Consents", "ConsentUseCases"]),
+        tests(of: "ProviderClients", ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
+        tests(of: "NativeSQLite", ["NativeSystem"]),
+        suite("StoreContractTests", ["ConsentStores", "Consents", "NativeSQLite", "NativeSystem", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

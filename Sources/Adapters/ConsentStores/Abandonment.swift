@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            let found = try rules.abandonedCodes(in: connection)
+            for digest in found.sent { try connection.run(CodeQueries.nameUnknown, now, digest) }
+            let refreshes = try rules.abandonedRefreshes(in: connection)
+            for id in refreshes { try rules.nameUnknown(id, at: now, in: connection) }
+            let grants = try rules.adopt(found.kept.prefix(max(0, limit)), at: now, in: connection)
+            return Abandoned(
+                codesNamedUnknown: found.sent.count, refreshesNamedUnknown: refreshes.count, grants: grants)
+        }
+    }
+}
+
+extension WritingRules {
+    /// Looked at in one go, oldest first. Living instances have few: what is on the wire now.
+    private static let most = 1000
+
+    fileprivate func abandonedCodes(in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> (sent: [BlindIndex], kept: [BlindIndex])
+    {
+        (try abandoned(.sent, in: connection), try abandoned(.kept, in: connection))
+    }
+
+    private func abandoned(_ state: CodeRow.State, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> [BlindIndex]
+    {
+        let rows = try connection.prepare(AbandonmentQueries.unsettledCodes)
+        try rows.bind(state.rawValue)
+        var found: [BlindIndex] = []
+        while found.count < WritingRules.most, try rows.step() {
+            let digest = BlindIndex(rows.blob())
+            let lease = Lease(owner: InstanceID(try rows.identifier()), until: rows.integer(), boot: rows.text())
+            if !leases.stands(lease) { found.append(digest) }
+        }
+        return found
+    }
+
+    fileprivate func abandonedRefreshes(in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> [ConsentID]
+    {
+        let rows = try connection.prepare(AbandonmentQueries.sentRefreshes)
+        try rows.bind()
+        var found: [ConsentID] = []
+        while found.count < WritingRules.most, try rows.step() {
+            let id = ConsentID(try rows.identifier())
+            let owner = try rows.optionalIdentifier()
+            let until = rows.integer()
+            let boot = rows.optionalText()
+            if let owner, let boot,
+                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot))
+            {
+                continue
+            }
+            found.append(id)
+        }
+        return found
+    }
+
+    /// Makes kept grants this instance's, for as long as their owner's lease was.
+    fileprivate func adopt(
+        _ codes: some Sequence<BlindIndex>, at now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> [(code: BlindIndex, sealed: SealedBytes)] {
+        var grants: [(code: BlindIndex, sealed: SealedBytes)] = []
+        for code in codes {
+            guard let row = try CodeRow(code, in: connection), let grant = row.grant else { continue }
+            let lease = leases.lease(for: .milliseconds(row.leaseLength))
+            try connection.run(CodeQueries.adopt, row.attempt, lease.owner, lease.until, lease.boot, now, code)
+            grants.append((code, grant))
+        }
+        return grants
+    }
+}
+
+private enum AbandonmentQueries {
+    static let unsettledCodes = SQLiteQuery(
+        """
+        SELECT digest, owner, lease_until, lease_boot FROM code_reservations
+        WHERE state IN ('sent', 'kept') AND state = ? ORDER BY reserved_at
+        """)
+    static let sentRefreshes = SQLiteQuery(
+        """
+        SELECT id, attempt_owner, lease_until, lease_boot FROM consents
+        WHERE attempt_phase = 'sent' ORDER BY attempt_sent_at
+        """)
+}

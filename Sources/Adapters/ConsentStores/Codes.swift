@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func reserveCode(_ reservation: CodeReservation) async throws(StoreFailure) -> ReservationAnswer {
+        try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+            try rules.reserve(reservation, in: connection)
+        }
+    }
+
+    package func releaseCode(_ digest: BlindIndex, attempt: AttemptID, at now: Instant) async throws(StoreFailure) {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            _ = try connection.run(CodeQueries.release, now, digest, attempt)
+        }
+    }
+
+    package func endCode(
+        _ digest: BlindIndex, attempt: AttemptID, as verdict: CodeVerdict, statement: SealedBytes?, at now: Instant
+    ) async throws(StoreFailure) {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            // The tokens of a wrong ID token stay sealed for a day; another end has none.
+            let keepsGrant = verdict == .idTokenInvalid
+            _ = try connection.run(CodeQueries.end, verdict.rawValue, statement, keepsGrant, now, digest, attempt)
+        }
+    }
+
+    package func keepGrant(_ digest: BlindIndex, attempt: AttemptID, grant: SealedBytes, at now: Instant)
+        async throws(StoreFailure) -> Bool
+    {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.keep(grant, of: digest, attempt, at: now, in: connection)
+        }
+    }
+}
+
+/// A code's row as it is found.
+struct CodeRow {
+    enum State: String { case unspent, sent, kept, consent, ended }
+
+    var state: State
+    var subjectIndex: BlindIndex
+    var attempt: AttemptID
+    var lease: Lease
+    /// How long a lease on it is, milliseconds.
+    var leaseLength: Int64
+    var grant: SealedBytes?
+    var verdict: CodeVerdict?
+    var statement: SealedBytes?
+    var consent: ConsentID?
+    var expiresAt: Instant?
+
+    init?(_ digest: BlindIndex, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+        let row = try connection.prepare(CodeQueries.select)
+        try row.bind(digest)
+        guard try row.step() else { return nil }
+        state = try row.word(State.self)
+        subjectIndex = BlindIndex(row.blob())
+        attempt = AttemptID(try row.identifier())
+        lease = Lease(owner: InstanceID(try row.identifier()), until: row.integer(), boot: row.text())
+        leaseLength = row.integer()
+        grant = row.optionalSealed()
+        verdict = try row.optionalWord(CodeVerdict.self)
+        statement = row.optionalSealed()
+        consent = try row.optionalIdentifier().map(ConsentID.init)
+        expiresAt = row.optionalInstant()
+    }
+
+    var isUnsettled: Bool { state == .sent || state == .kept }
+
+    /// Whether the row no longer counts at that time.
+    func isOver(at now: Instant) -> Bool { !isUnsettled && expiresAt.map { $0 <= now } ?? false }
+
+    /// Whether a success may still be written: nobody knows of another end.
+    var takesGrant: Bool { state == .sent || (state == .ended && verdict == .exchangeUnknown) }
+}
+
+extension WritingRules {
+    fileprivate func reserve(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> ReservationAnswer
+    {
+        guard let row = try CodeRow(wanted.digest, in: connection), !row.isOver(at: wanted.at) else {
+            return try take(wanted, in: connection)
+        }
+        guard row.subjectIndex == wanted.subjectIndex else { return .otherSubject(row.consent) }
+        switch row.state {
+        case .unspent: return try take(wanted, in: connection)
+        // A commit of unknown fate is asked for again by the same attempt.
+        case .sent where row.attempt == wanted.attempt: return .reserved
+        case .sent, .kept:
+            return leases.stands(row.lease) ? .underWay : try adopt(row, wanted, in: connection)
+        case .consent:
+            guard let consent = row.consent else { throw .corrupt }
+            return .consent(consent)
+        case .ended:
+            guard let verdict = row.verdict else { throw .corrupt }
+            return .ended(verdict, statement: row.statement)
+        }
+    }
+
+    private func take(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> ReservationAnswer
+    {
+        let lease = leases.lease(for: wanted.lease)
+        try connection.run(
+            CodeQueries.reserve, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn,
+            wanted.subjectIndex, wanted.attempt, lease.owner, lease.until, lease.boot, wanted.lease.milliseconds,
+            wanted.at, wanted.at, wanted.expiresAt)
+        return .reserved
+    }
+
+    /// Decides what a dead owner left: a code that was sent has an unknown end, a kept grant becomes ours.
+    private func adopt(_ row: CodeRow, _ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> ReservationAnswer
+    {
+        guard row.state == .kept, let grant = row.grant else {
+            try connection.run(CodeQueries.nameUnknown, wanted.at, wanted.digest)
+            return .ended(.exchangeUnknown, statement: nil)
+        }
+        let lease = leases.lease(for: wanted.lease)
+        try connection.run(
+            CodeQueries.adopt, wanted.attempt, lease.owner, lease.until, lease.boot, wanted.at, wanted.digest)
+        return .abandonedGrant(grant)
+    }
+
+    fileprivate func keep(
+        _ grant: SealedBytes, of digest: BlindIndex, _ attempt: AttemptID, at now: Instant,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> Bool {
+        guard let row = try CodeRow(digest, in: connection) else { return false }
+        guard row.takesGrant else {
+            return row.attempt == attempt && (row.state == .kept || row.state == .consent)
+        }
+        let lease = leases.lease(for: .milliseconds(row.leaseLength))
+        try connection.run(
+            CodeQueries.keep, grant, attempt, lease.owner, lease.until, lease.boot, now, digest)
+        return true
+    }
+
+    /// Points a code to the consent that its grant became, and lets the grant go.
+    func settle(_ code: BlindIndex, as consent: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError)
+    {
+        try connection.run(CodeQueries.settle, consent, now, code)
+    }
+}
+
+enum CodeQueries {
+    static let select = SQLiteQuery(
+        """
+        SELECT state, subject_index, attempt, owner, lease_until, lease_boot, lease_length, grant_sealed, verdict,
+            statement_sealed, consent_id, expires_at
+        FROM code_reservations WHERE digest = ?
+        """)
+    static let reserve = SQLiteQuery(
+        """
+        INSERT OR REPLACE INTO code_reservations (digest, provider, environment, subject_index, state, attempt, owner,
+            lease_until, lease_boot, lease_length, reserved_at, updated_at, expires_at)
+        VALUES (?, ?, ?, ?, 'sent', ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    static let release = SQLiteQuery(
+        """
+        UPDATE code_reservations SET state = 'unspent', verdict = NULL, statement_sealed = NULL, updated_at = ?
+        WHERE digest = ? AND attempt = ? AND (state = 'sent' OR verdict = 'exchange_unknown')
+        """)
+    static let end = SQLiteQuery(
+        """
+        UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?,
+            grant_sealed = CASE WHEN ? THEN grant_sealed END, updated_at = ?
+        WHERE digest = ? AND attempt = ? AND (state IN ('sent', 'kept') OR verdict = 'exchange_unknown')
+        """)
+    static let nameUnknown = SQLiteQuery(
+        """
+        UPDATE code_reservations SET state = 'ended', verdict = 'exchange_unknown', updated_at = ?
+        WHERE digest = ? AND state = 'sent'
+        """)
+    static let adopt = SQLiteQuery(
+        """
+        UPDATE code_reservations SET attempt = ?, owner = ?, lease_until = ?, lease_boot = ?, updated_at = ?
+        WHERE digest = ? AND state = 'kept'
+        """)
+    static let keep = SQLiteQuery(
+        """
+        UPDATE code_reservations SET state = 'kept', grant_sealed = ?, verdict = NULL, statement_sealed = NULL,
+            attempt = ?, owner = ?, lease_until = ?, lease_boot = ?, updated_at = ?
+        WHERE digest = ?
+        """)
+    static let settle = SQLiteQuery(
+        """
+        UPDATE code_reservations SET state = 'consent', consent_id = ?, grant_sealed = NULL, verdict = NULL,
+            statement_sealed = NULL, updated_at = ?
+        WHERE digest = ?
+        """)
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativeSQLite
+
+/// A consent as it lies in one row.
+enum ConsentRows {
+    private static let columns = """
+        id, provider, environment, client_id, token_endpoint, status, status_reason, superseded_by,
+        requested_scopes, granted_scopes, profile_status, profile_fetched_at, generation,
+        issued_at, access_token_expires_at, refresh_token_expires_at,
+        CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
+        is_refreshable, last_refreshed_at, refresh_failures,
+        app_platform, app_product_name, app_sdk_version, notice, notice_is_assumed, created_at, updated_at,
+        subject_index, key_sealed, subject_sealed, provider_subject_index, provider_subject_sealed,
+        tokens_sealed, profile_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at
+        """
+    private static let byID = SQLiteQuery("SELECT \(columns) FROM consents WHERE id = ?")
+    private static let liveOfFour = SQLiteQuery(
+        """
+        SELECT \(columns) FROM consents
+        WHERE provider = ? AND environment = ? AND subject_index = ? AND provider_subject_index = ?
+            AND status IN ('active', 'failing', 'reauthorization_required')
+        """)
+
+    static func consent(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> StoredConsent?
+    {
+        let row = try connection.prepare(byID)
+        try row.bind(id)
+        return try row.step() ? try consent(row) : nil
+    }
+
+    static func liveConsent(
+        _ provider: ProviderKey, _ subject: BlindIndex, _ providerSubject: BlindIndex,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> StoredConsent? {
+        let row = try connection.prepare(liveOfFour)
+        try row.bind(provider.name, provider.environmentColumn, subject, providerSubject)
+        return try row.step() ? try consent(row) : nil
+    }
+
+    private static func consent(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> StoredConsent {
+        let record = try record(row)
+        return StoredConsent(
+            record: record, subjectIndex: BlindIndex(row.blob()), key: row.optionalSealed(),
+            subject: row.optionalSealed(), providerSubjectIndex: row.optionalIndex(),
+            providerSubject: row.optionalSealed(), tokens: row.optionalSealed(), profile: row.optionalSealed(),
+            attempt: try attempt(row))
+    }
+
+    private static func record(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> ConsentRecord {
+        let id = ConsentID(try row.identifier())
+        let provider = row.provider()
+        let issuer = IssuingClient(clientID: row.text(), tokenEndpoint: row.text())
+        return ConsentRecord(
+            id: id, provider: provider, issuer: issuer, status: try row.word(ConsentStatus.self),
+            statusReason: try row.optionalWord(StatusReason.self),
+            supersededBy: try row.optionalIdentifier().map(ConsentID.init), requested: row.scopes(),
+            granted: row.scopes(), profileStatus: try row.word(ProfileStatus.self),
+            profileFetchedAt: row.optionalInstant(), generation: row.integer(), timing: timing(row),
+            isRefreshable: row.flag(), lastRefreshedAt: row.optionalInstant(), refreshFailures: Int(row.integer()),
+            client: app(row), notice: notice(row), createdAt: row.instant(), updatedAt: row.instant())
+    }
+
+    private static func timing(_ row: borrowing SQLiteStatement) -> TokenTiming {
+        TokenTiming(
+            issuedAt: row.instant(), accessTokenExpiresAt: row.instant(),
+            refreshTokenExpiresAt: row.optionalInstant(), dueAt: row.optionalInstant())
+    }
+
+    private static func app(_ row: borrowing SQLiteStatement) -> ClientApp? {
+        let app = ClientApp(
+            platform: row.optionalText(), productName: row.optionalText(), sdkVersion: row.optionalText())
+        let isNamed = app.platform != nil || app.productName != nil || app.sdkVersion != nil
+        return isNamed ? app : nil
+    }
+
+    private static func notice(_ row: borrowing SQLiteStatement) -> NoticeReference? {
+        let text = row.optionalText()
+        let isAssumed = row.flag()
+        return text.map { NoticeReference(text: $0, isAssumed: isAssumed) }
+    }
+
+    private static func attempt(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> RefreshAttempt? {
+        let id = try row.optionalIdentifier()
+        let phase = try row.optionalWord(RefreshAttempt.Phase.self)
+        let owner = try row.optionalIdentifier()
+        let sentAt = row.instant()
+        guard let id, let phase, let owner else { return nil }
+        return RefreshAttempt(id: AttemptID(id), phase: phase, owner: InstanceID(owner), sentAt: sentAt)
+    }
+}

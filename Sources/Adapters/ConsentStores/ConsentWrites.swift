@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func createConsent(_ consent: StoredConsent, of code: BlindIndex, events: [EventDraft])
+        async throws(StoreFailure) -> CreateAnswer
+    {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.create(consent, of: code, events, in: connection)
+        }
+    }
+
+    package func renewConsent(_ renewal: ConsentRenewal) async throws(StoreFailure) -> WriteAnswer {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.renew(renewal, in: connection)
+        }
+    }
+
+    package func consent(_ id: ConsentID) async throws(StoreFailure) -> StoredConsent? {
+        try await readers.read { connection throws(SQLiteError) in try ConsentRows.consent(id, in: connection) }
+    }
+
+    package func liveConsent(of provider: ProviderKey, subject: BlindIndex, providerSubject: BlindIndex)
+        async throws(StoreFailure) -> StoredConsent?
+    {
+        try await readers.read { connection throws(SQLiteError) in
+            try ConsentRows.liveConsent(provider, subject, providerSubject, in: connection)
+        }
+    }
+
+    package func expire(_ id: ConsentID, generation: Int64, at now: Instant, event: EventDraft)
+        async throws(StoreFailure) -> WriteAnswer
+    {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.expire(id, generation: generation, at: now, event, in: connection)
+        }
+    }
+}
+
+/// What a write must know of a consent's row before it changes it.
+struct ConsentState {
+    var status: ConsentStatus
+    var statusReason: StatusReason?
+    var generation: Int64
+    var createdAt: Instant
+    var subjectIndex: BlindIndex
+    var providerSubjectIndex: BlindIndex?
+    var provider: ProviderKey
+
+    init?(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+        let row = try connection.prepare(ConsentQueries.state)
+        try row.bind(id)
+        guard try row.step() else { return nil }
+        status = try row.word(ConsentStatus.self)
+        statusReason = try row.optionalWord(StatusReason.self)
+        generation = row.integer()
+        createdAt = row.instant()
+        subjectIndex = BlindIndex(row.blob())
+        providerSubjectIndex = row.optionalIndex()
+        provider = row.provider()
+    }
+}
+
+extension WritingRules {
+    fileprivate func create(
+        _ consent: StoredConsent, of code: BlindIndex, _ events: [EventDraft],
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> CreateAnswer {
+        if let made = try CodeRow(code, in: connection)?.consent { return .alreadyConsent(made) }
+        if let live = try liveID(of: consent, in: connection) { return .liveExists(live) }
+        try insert(consent, in: connection)
+        try append(events, to: consent.record.id, in: connection)
+        try settle(code, as: consent.record.id, at: consent.record.createdAt, in: connection)
+        return .created
+    }
+
+    private func liveID(of consent: StoredConsent, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> ConsentID?
+    {
+        guard let providerSubject = consent.providerSubjectIndex else { return nil }
+        return try liveID(
+            of: consent.record.provider, consent.subjectIndex, providerSubject, in: connection)
+    }
+
+    /// The one live record of the four.
+    func liveID(
+        of provider: ProviderKey, _ subject: BlindIndex, _ providerSubject: BlindIndex,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> ConsentID? {
+        let row = try connection.prepare(ConsentQueries.liveID)
+        try row.bind(provider.name, provider.environmentColumn, subject, providerSubject)
+        return try row.step() ? ConsentID(try row.identifier()) : nil
+    }
+
+    private func insert(_ consent: StoredConsent, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+        let record = consent.record
+        let timing = record.timing
+        try connection.run(
+            ConsentQueries.insert, record.id, record.provider.name, record.provider.environmentColumn,
+            consent.subjectIndex, consent.providerSubjectIndex, record.status.rawValue,
+            record.statusReason?.rawValue, record.issuer.clientID, record.issuer.tokenEndpoint, record.requested,
+            record.granted, record.profileStatus.rawValue, record.profileFetchedAt, record.generation,
+            timing.issuedAt, timing.accessTokenExpiresAt, timing.refreshTokenExpiresAt, timing.dueAt,
+            record.isRefreshable, record.lastRefreshedAt, record.refreshFailures, record.client?.platform,
+            record.client?.productName, record.client?.sdkVersion, record.notice?.text, record.notice?.isAssumed,
+            record.createdAt, record.updatedAt, consent.key, consent.subject, consent.providerSubject,
+            consent.tokens, consent.profile)
+    }
+
+    fileprivate func renew(_ renewal: ConsentRenewal, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> WriteAnswer
+    {
+        if try CodeRow(renewal.code, in: connection)?.consent != nil { return .alreadyWritten }
+        guard let state = try ConsentState(renewal.id, in: connection), state.status.isLive else { return .ended }
+        guard state.generation == renewal.expectedGeneration else { return .generationMoved }
+        let timing = renewal.timing
+        try connection.run(
+            ConsentQueries.renew, renewal.tokens, timing.issuedAt, timing.accessTokenExpiresAt,
+            timing.refreshTokenExpiresAt, timing.dueAt, renewal.isRefreshable, renewal.requested, renewal.granted,
+            renewal.profile, renewal.at, renewal.issuer.clientID, renewal.issuer.tokenEndpoint,
+            renewal.client?.platform, renewal.client?.productName, renewal.client?.sdkVersion, renewal.notice?.text,
+            renewal.notice?.isAssumed, renewal.at, renewal.id)
+        try append(renewal.events, to: renewal.id, in: connection)
+        try settle(renewal.code, as: renewal.id, at: renewal.at, in: connection)
+        return .written
+    }
+
+    fileprivate func expire(
+        _ id: ConsentID, generation: Int64, at now: Instant, _ event: EventDraft,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> WriteAnswer {
+        guard let state = try ConsentState(id, in: connection) else { return .ended }
+        guard state.status.isLive else { return state.status == .expired ? .alreadyWritten : .ended }
+        guard state.generation == generation else { return .generationMoved }
+        try connection.run(ConsentQueries.expire, now, id)
+        try append([event], to: id, in: connection)
+        return .written
+    }
+}
+
+private enum ConsentQueries {
+    static let state = SQLiteQuery(
+        """
+        SELECT status, status_reason, generation, created_at, subject_index, provider_subject_index, provider,
+            environment
+        FROM consents WHERE id = ?
+        """)
+    static let liveID = SQLiteQuery(
+        """
+        SELECT id FROM consents
+        WHERE provider = ? AND environment = ? AND subject_index = ? AND provider_subject_index = ?
+            AND status IN ('active', 'failing', 'reauthorization_required')
+        """)
+    static let insert = SQLiteQuery(
+        """
+        INSERT INTO consents (id, provider, environment, subject_index, provider_subject_index, status, status_reason,
+            client_id, token_endpoint, requested_scopes, granted_scopes, profile_status, profile_fetched_at,
+            generation, issued_at, access_token_expires_at, refresh_token_expires_at, due_at, is_refreshable,
+            last_refreshed_at, refresh_failures, app_platform, app_product_name, app_sdk_version, notice,
+            notice_is_assumed, created_at, updated_at, key_sealed, subject_sealed, provider_subject_sealed,
+            tokens_sealed, profile_sealed)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    static let renew = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
+            issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
+            requested_scopes = ?, granted_scopes = ?, profile_sealed = ?, profile_status = 'current',
+            profile_fetched_at = ?, client_id = ?, token_endpoint = ?, app_platform = ?, app_product_name = ?,
+            app_sdk_version = ?, notice = ?, notice_is_assumed = ?, updated_at = ?, refresh_failures = 0,
+            due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
+            attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, unknown_attempt_id = NULL,
+            unknown_owner = NULL, unknown_sent_at = NULL, spare_tokens_sealed = NULL, spare_generation = NULL
+        WHERE id = ?
+        """)
+    static let expire = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'expired', status_reason = 'no_refresh_token', tokens_sealed = NULL,
+            due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
+            attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, updated_at = ?
+        WHERE id = ?
+        """)
+}

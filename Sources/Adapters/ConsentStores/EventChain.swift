@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeJSON
+internal import NativeSQLite
+
+/// One consent's events while some are being added: how many there are, and the mac of the last.
+struct EventChain {
+    private(set) var count: Int64
+    /// Empty before the first event.
+    private(set) var head: [UInt8]
+
+    static let empty = EventChain(count: 0, head: [])
+
+    /// Gives the event its place behind the others, and writes it. The chain's new head is the caller's to store.
+    mutating func append(
+        _ draft: EventDraft, of id: ConsentID, _ ledger: any Ledger, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) {
+        let canonical = EventText.canonical(draft, of: id, sequence: count + 1)
+        head = ledger.mac(previous: head, event: canonical)
+        count += 1
+        try connection.run(
+            EventQueries.insert, id, count, draft.type.rawValue, draft.at, String(decoding: canonical, as: UTF8.self),
+            head, draft.personal)
+    }
+}
+
+/// The canonical form of an event: UTF-8, sorted keys, no blanks, strings and integers only (contract, section 6).
+enum EventText {
+    /// Members `at` (milliseconds), `caller`, `consent`, `data`, `request_id` (where there is one), `seq`, `type`.
+    static func canonical(_ draft: EventDraft, of id: ConsentID, sequence: Int64) -> [UInt8] {
+        var data = JSONValue.object()
+        for (name, value) in draft.data {
+            switch value {
+            case .text(let text): data.set(name, text)
+            case .integer(let number): data.set(name, number)
+            }
+        }
+        var event = JSONValue.object()
+        event.set("at", draft.at.milliseconds)
+        event.set("caller", draft.caller)
+        event.set("consent", id.description)
+        event.set("data", data)
+        if let requestID = draft.requestID { event.set("request_id", requestID) }
+        event.set("seq", sequence)
+        event.set("type", draft.type.rawValue)
+        return event.serialized(.canonical)
+    }
+
+    /// The event that a canonical text tells of.
+    /// - Throws: `SQLiteError.corrupt` where it is none.
+    static func draft(_ canonical: [UInt8], personal: SealedBytes?) throws(SQLiteError) -> EventDraft {
+        // `providers`: a text value may hold U+0000, which callers' bodies may not.
+        guard let event = try? JSONValue.parse(canonical, as: .providers), let at = event["at"]?.integer,
+            let caller = event["caller"]?.string, let word = event["type"]?.string, let type = EventType(rawValue: word)
+        else { throw .corrupt }
+        var data: [String: EventValue] = [:]
+        for (name, value) in event["data"]?.members ?? JSONValue.null.members {
+            if let text = value.string { data[name] = .text(text) }
+            if let number = value.integer { data[name] = .integer(number) }
+        }
+        return EventDraft(
+            type: type, at: Instant(milliseconds: at), caller: caller, requestID: event["request_id"]?.string,
+            data: data, personal: personal)
+    }
+}
+
+extension WritingRules {
+    /// Adds events to the chain of a consent that is there.
+    /// - Returns: false where it is not.
+    @discardableResult
+    func append(_ events: [EventDraft], to id: ConsentID, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> Bool
+    {
+        guard var chain = try chain(of: id, in: connection) else { return false }
+        if events.isEmpty { return true }
+        for event in events { try chain.append(event, of: id, ledger, in: connection) }
+        try connection.run(EventQueries.saveHead, chain.count, chain.head, id)
+        return true
+    }
+
+    private func chain(of id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> EventChain?
+    {
+        let row = try connection.prepare(EventQueries.head)
+        try row.bind(id)
+        return try row.step() ? EventChain(count: row.integer(), head: row.blob()) : nil
+    }
+}
+
+extension SQLiteStore {
+    package func append(_ event: EventDraft, to id: ConsentID) async throws(StoreFailure) {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            _ = try rules.append([event], to: id, in: connection)
+        }
+    }
+
+    package func events(of id: ConsentID) async throws(StoreFailure) -> [StoredEvent] {
+        try await readers.read { connection throws(SQLiteError) in
+            let rows = try connection.prepare(EventQueries.select)
+            try rows.bind(id)
+            var events: [StoredEvent] = []
+            while try rows.step() {
+                let sequence = rows.integer()
+                let canonical = Array(rows.text().utf8)
+                let mac = rows.blob()
+                let draft = try EventText.draft(canonical, personal: rows.optionalSealed())
+                events.append(StoredEvent(sequence: sequence, draft: draft, mac: mac))
+            }
+            return events
+        }
+    }
+}
+
+private enum EventQueries {
+    static let insert = SQLiteQuery(
+        """
+        INSERT INTO events (consent_id, seq, type, at, canonical, mac, personal_sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
+        """)
+    static let head = SQLiteQuery("SELECT event_count, chain_head FROM consents WHERE id = ?")
+    static let saveHead = SQLiteQuery("UPDATE consents SET event_count = ?, chain_head = ? WHERE id = ?")
+    static let select = SQLiteQuery(
+        "SELECT seq, canonical, mac, personal_sealed FROM events WHERE consent_id = ? ORDER BY seq")
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativeSystem
+
+/// How long a row is somebody's: until a time of the boot clock, and no longer than its owner lives.
+struct Lease: Equatable {
+    var owner: InstanceID
+    /// Milliseconds of the boot clock.
+    var until: Int64
+    var boot: String
+}
+
+/// Says which leases stand. A lease ends when its time is over, when its owner's lock is free, or with the boot that
+/// it was given in.
+struct LeaseClock: Sendable {
+    let clock: BootClock
+    let locks: InstanceLocks
+
+    /// No lease was ever given for longer, so one that ends later than this from now is not believed; milliseconds.
+    private static let longest: Int64 = 3_600_000
+
+    func lease(for length: Duration) -> Lease {
+        let milliseconds = min(max(0, length.milliseconds), LeaseClock.longest)
+        return Lease(owner: locks.instance, until: clock.milliseconds + milliseconds, boot: clock.boot)
+    }
+
+    func stands(_ lease: Lease) -> Bool {
+        guard lease.boot == clock.boot else { return false }
+        let rest = lease.until - clock.milliseconds
+        return rest > 0 && rest <= LeaseClock.longest && locks.isAlive(lease.owner)
+    }
+}

@@ -1,0 +1,226 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Times are milliseconds since 1970 unless a comment says otherwise; identifiers are the 16 bytes of a UUIDv7;
+-- `sealed` columns are the vault's envelopes; an `_index` or `digest` is a keyed digest of 32 bytes.
+
+CREATE TABLE consents (
+    id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    provider TEXT NOT NULL,
+    environment TEXT NOT NULL,                -- '' without a preset, so that the unique index works
+    subject_index BLOB NOT NULL,
+    provider_subject_index BLOB,
+    status TEXT NOT NULL CHECK (status IN
+        ('active', 'failing', 'reauthorization_required', 'superseded', 'expired', 'revoked')),
+    status_reason TEXT CHECK (status_reason IN
+        ('provider_rejected', 'ambiguous_rotation', 'client_changed', 'no_refresh_token', 'id_token_invalid',
+         'restored_backup', 'withdrawn_at_provider', 'user', 'operator', 'retention')),
+    superseded_by BLOB,
+    client_id TEXT NOT NULL,                  -- who the grant was issued to
+    token_endpoint TEXT NOT NULL,
+    requested_scopes TEXT NOT NULL,
+    granted_scopes TEXT NOT NULL,
+    profile_status TEXT NOT NULL CHECK (profile_status IN ('current', 'pending', 'unavailable')),
+    profile_fetched_at INTEGER,
+    generation INTEGER NOT NULL CHECK (generation > 0),
+    issued_at INTEGER NOT NULL,
+    access_token_expires_at INTEGER NOT NULL,
+    refresh_token_expires_at INTEGER,
+    due_at INTEGER,                           -- refresh, backoff or, while claimed, the lease's end
+    due_before_claim INTEGER,                 -- what due_at was before the claim
+    is_refreshable INTEGER NOT NULL CHECK (is_refreshable IN (0, 1)),
+    last_refreshed_at INTEGER,
+    refresh_failures INTEGER NOT NULL DEFAULT 0,
+    last_outcome TEXT,                        -- class of the last refresh's outcome
+    attempt_id BLOB,
+    attempt_phase TEXT CHECK (attempt_phase IN ('sent', 'unknown')),
+    attempt_owner BLOB,
+    attempt_sent_at INTEGER,
+    lease_until INTEGER,                      -- milliseconds of CLOCK_BOOTTIME
+    lease_boot TEXT,                          -- the boot that lease_until counts from
+    unknown_attempt_id BLOB,                  -- an attempt of unknown outcome that stood here before this claim
+    unknown_owner BLOB,
+    unknown_sent_at INTEGER,
+    saved_attempt BLOB,                       -- the last attempt that wrote tokens
+    settled_attempt BLOB,                     -- the last attempt that wrote a failure
+    app_platform TEXT,
+    app_product_name TEXT,
+    app_sdk_version TEXT,
+    notice TEXT,
+    notice_is_assumed INTEGER,
+    event_count INTEGER NOT NULL DEFAULT 0,
+    chain_head BLOB NOT NULL DEFAULT x'',     -- mac of the last event
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    erased_at INTEGER,
+    key_sealed BLOB,
+    subject_sealed BLOB,
+    provider_subject_sealed BLOB,
+    tokens_sealed BLOB,
+    spare_tokens_sealed BLOB,                 -- the loser of a race, tried once if the winner's is refused
+    spare_generation INTEGER,
+    profile_sealed BLOB
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX consents_one_live ON consents (provider, environment, subject_index, provider_subject_index)
+    WHERE status IN ('active', 'failing', 'reauthorization_required') AND provider_subject_index IS NOT NULL;
+CREATE INDEX consents_by_due ON consents (provider, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX consents_by_subject ON consents (subject_index, id);
+CREATE INDEX consents_by_provider ON consents (provider, status, id);
+CREATE INDEX consents_by_provider_subject ON consents (provider, provider_subject_index)
+    WHERE provider_subject_index IS NOT NULL;
+CREATE INDEX consents_sent ON consents (attempt_sent_at) WHERE attempt_phase = 'sent';
+CREATE INDEX consents_pending_profile ON consents (provider, updated_at) WHERE profile_status = 'pending';
+
+CREATE TABLE events (
+    consent_id BLOB NOT NULL REFERENCES consents (id),
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    type TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    canonical TEXT NOT NULL,                  -- the event as its mac was made over it, byte for byte
+    mac BLOB NOT NULL CHECK (length(mac) = 32),
+    personal_sealed BLOB,                     -- salts and values behind the digests; dropped at erasure
+    PRIMARY KEY (consent_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoints (
+    id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    at INTEGER NOT NULL,
+    consent_count INTEGER NOT NULL,
+    event_count INTEGER NOT NULL,
+    merkle_root BLOB NOT NULL,
+    key_id TEXT NOT NULL,
+    signature BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE code_reservations (
+    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+    provider TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    subject_index BLOB NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('unspent', 'sent', 'kept', 'consent', 'ended')),
+    attempt BLOB NOT NULL,
+    owner BLOB NOT NULL,
+    lease_until INTEGER NOT NULL,             -- milliseconds of CLOCK_BOOTTIME
+    lease_boot TEXT NOT NULL,
+    lease_length INTEGER NOT NULL,            -- milliseconds
+    grant_sealed BLOB,
+    verdict TEXT CHECK (verdict IN
+        ('code_rejected', 'id_token_invalid', 'provider_bad_response', 'exchange_unknown')),
+    statement_sealed BLOB,
+    consent_id BLOB,
+    reserved_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    CHECK ((state = 'consent') = (consent_id IS NOT NULL)),
+    CHECK ((state = 'ended') = (verdict IS NOT NULL)),
+    CHECK (state <> 'kept' OR grant_sealed IS NOT NULL)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX code_reservations_unsettled ON code_reservations (state, reserved_at) WHERE state IN ('sent', 'kept');
+CREATE INDEX code_reservations_by_consent ON code_reservations (consent_id) WHERE consent_id IS NOT NULL;
+CREATE INDEX code_reservations_expiring ON code_reservations (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE authorizations (
+    id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    provider TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    begun_by TEXT NOT NULL,
+    subject_index BLOB,
+    status TEXT NOT NULL CHECK (status IN
+        ('pending', 'unconfirmed', 'completed', 'cancelled', 'failed', 'expired')),
+    state_digest BLOB NOT NULL UNIQUE,
+    confirmation_digest BLOB,
+    tries INTEGER NOT NULL DEFAULT 0,
+    request_sealed BLOB NOT NULL,             -- return URL, verifier, nonce, subject, scopes, notice
+    grant_sealed BLOB,
+    consent_id BLOB,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX authorizations_open ON authorizations (expires_at) WHERE status IN ('pending', 'unconfirmed');
+
+CREATE TABLE revocation_outbox (
+    id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    provider TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    consent_id BLOB,
+    client_id TEXT NOT NULL,
+    provider_subject_index BLOB,              -- where revoking one token ends all of a person's
+    reason TEXT NOT NULL CHECK (reason IN ('withdrawal', 'erasure', 'unconfirmed')),
+    state TEXT NOT NULL CHECK (state IN ('pending', 'held', 'done', 'dead')),
+    token_sealed BLOB,
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER,
+    owner BLOB,
+    lease_until INTEGER,
+    lease_boot TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX revocation_outbox_by_due ON revocation_outbox (provider, due_at) WHERE state = 'pending';
+
+CREATE TABLE webhook_outbox (
+    id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    endpoint TEXT NOT NULL,
+    consent_id BLOB NOT NULL,
+    seq INTEGER NOT NULL,                     -- of the event; deliveries for one consent go in this order
+    type TEXT NOT NULL,
+    body_sealed BLOB,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'dead')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER,
+    owner BLOB,
+    lease_until INTEGER,
+    lease_boot TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_outbox_by_due ON webhook_outbox (due_at) WHERE state = 'pending';
+CREATE UNIQUE INDEX webhook_outbox_by_consent ON webhook_outbox (consent_id, endpoint, seq);
+
+CREATE TABLE api_keys (
+    name TEXT NOT NULL PRIMARY KEY,
+    digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+    scopes TEXT NOT NULL,                     -- blank-separated
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE provider_states (
+    provider TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    gate_until INTEGER,                       -- nobody asks before
+    gate_reason TEXT,
+    breaker TEXT NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'trial')),
+    breaker_since INTEGER,
+    consecutive_failures INTEGER NOT NULL DEFAULT 0,
+    paused_since INTEGER,
+    pause_reason TEXT,
+    next_trial_at INTEGER,
+    brake_since INTEGER,                      -- the death brake holds verdicts since
+    brake_window TEXT,                        -- the last distinct grants and how they came out
+    first_secret_digest BLOB,                 -- the client secret that worked last, tried first
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (provider, environment)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE held_verdicts (
+    consent_id BLOB NOT NULL PRIMARY KEY,
+    provider TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE store_identity (
+    only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1),
+    incarnation BLOB,                         -- which life of this store; a restored backup starts another
+    epoch INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+INSERT INTO store_identity (only) VALUES (1);

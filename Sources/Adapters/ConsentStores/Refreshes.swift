@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func claimRefresh(_ claim: RefreshClaim) async throws(StoreFailure) -> ClaimAnswer {
+        try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+            try rules.claim(claim, in: connection)
+        }
+    }
+
+    package func saveTokens(_ write: TokenWrite) async throws(StoreFailure) -> WriteAnswer {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.save(write, in: connection)
+        }
+    }
+
+    package func settleRefresh(_ settlement: RefreshSettlement) async throws(StoreFailure) -> WriteAnswer {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.settle(settlement, in: connection)
+        }
+    }
+}
+
+/// A consent's row as a refresh finds it.
+struct RefreshRow {
+    var status: ConsentStatus
+    var generation: Int64
+    var attempt: AttemptID?
+    var phase: RefreshAttempt.Phase?
+    /// Nil where none was given.
+    var lease: Lease?
+    /// The last attempt that wrote tokens.
+    var saved: AttemptID?
+    /// The last attempt that wrote a failure.
+    var settled: AttemptID?
+    var hasTokens: Bool
+
+    init?(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+        let row = try connection.prepare(RefreshQueries.select)
+        try row.bind(id)
+        guard try row.step() else { return nil }
+        status = try row.word(ConsentStatus.self)
+        generation = row.integer()
+        attempt = try row.optionalIdentifier().map(AttemptID.init)
+        phase = try row.optionalWord(RefreshAttempt.Phase.self)
+        let owner = try row.optionalIdentifier()
+        let until = row.integer()
+        let boot = row.optionalText()
+        if let owner, let boot { lease = Lease(owner: InstanceID(owner), until: until, boot: boot) }
+        saved = try row.optionalIdentifier().map(AttemptID.init)
+        settled = try row.optionalIdentifier().map(AttemptID.init)
+        hasTokens = row.flag()
+    }
+}
+
+extension WritingRules {
+    fileprivate func claim(_ claim: RefreshClaim, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> ClaimAnswer
+    {
+        guard let row = try RefreshRow(claim.id, in: connection), row.status.isGrantHeld, row.hasTokens else {
+            return .ended
+        }
+        guard row.generation == claim.generation else { return .generationMoved }
+        if row.phase == .sent {
+            // A commit of unknown fate is asked for again by the same attempt.
+            if row.attempt == claim.attempt { return .claimed }
+            if let lease = row.lease, leases.stands(lease) { return .held }
+            // The row is decided before anybody sends again: what went out is unknown from now on.
+            try nameUnknown(claim.id, at: claim.at, in: connection)
+            return .held
+        }
+        let lease = leases.lease(for: claim.lease)
+        try connection.run(
+            RefreshQueries.claim, claim.attempt, lease.owner, claim.at, lease.until, lease.boot,
+            claim.at.advanced(by: claim.lease), claim.id)
+        return .claimed
+    }
+
+    /// Names a refresh that was sent and whose owner is gone.
+    func nameUnknown(_ id: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError)
+    {
+        try connection.run(RefreshQueries.nameUnknown, now, id)
+    }
+
+    fileprivate func save(_ write: TokenWrite, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> WriteAnswer
+    {
+        guard let row = try RefreshRow(write.id, in: connection), row.status.isLive else { return .ended }
+        guard row.generation == write.expectedGeneration else {
+            return row.saved == write.attempt ? .alreadyWritten : .generationMoved
+        }
+        let timing = write.timing
+        try connection.run(
+            RefreshQueries.save, write.tokens, timing.issuedAt, timing.accessTokenExpiresAt,
+            timing.refreshTokenExpiresAt, timing.dueAt, write.isRefreshable, write.granted, write.attempt, write.at,
+            write.at, write.id)
+        try append(write.events, to: write.id, in: connection)
+        return .written
+    }
+
+    fileprivate func settle(_ settlement: RefreshSettlement, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> WriteAnswer
+    {
+        guard let row = try RefreshRow(settlement.id, in: connection) else { return .ended }
+        if row.attempt != settlement.attempt, row.settled == settlement.attempt { return .alreadyWritten }
+        guard row.status.isLive else { return .ended }
+        guard row.generation == settlement.generation, row.attempt == settlement.attempt else {
+            return .generationMoved
+        }
+        if row.phase == .unknown, row.settled == settlement.attempt, case .unknown = settlement.change {
+            return .alreadyWritten
+        }
+        let (id, attempt, now) = (settlement.id, settlement.attempt, settlement.at)
+        switch settlement.change {
+        case .released: try connection.run(RefreshQueries.release, attempt, id)
+        case .failing(let dueAt): try connection.run(RefreshQueries.fail, dueAt, attempt, now, id)
+        case .unknown(let dueAt): try connection.run(RefreshQueries.leaveUnknown, dueAt, attempt, now, id)
+        case .over(let reason): try connection.run(RefreshQueries.end, reason.rawValue, attempt, now, id)
+        }
+        try append(settlement.events, to: id, in: connection)
+        return .written
+    }
+}
+
+private enum RefreshQueries {
+    static let select = SQLiteQuery(
+        """
+        SELECT status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot, saved_attempt,
+            settled_attempt, tokens_sealed IS NOT NULL
+        FROM consents WHERE id = ?
+        """)
+
+    /// An attempt of unknown outcome is remembered behind the new one: what comes of this need not tell of that.
+    static let claim = SQLiteQuery(
+        """
+        UPDATE consents SET unknown_attempt_id = attempt_id, unknown_owner = attempt_owner,
+            unknown_sent_at = attempt_sent_at, attempt_id = ?, attempt_phase = 'sent', attempt_owner = ?,
+            attempt_sent_at = ?, lease_until = ?, lease_boot = ?, due_before_claim = due_at, due_at = ?
+        WHERE id = ?
+        """)
+
+    static let nameUnknown = SQLiteQuery(
+        """
+        UPDATE consents SET attempt_phase = 'unknown', lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
+            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL, status = 'failing',
+            refresh_failures = refresh_failures + 1, last_outcome = 'unknown', updated_at = ?
+        WHERE id = ? AND attempt_phase = 'sent'
+        """)
+
+    static let save = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
+            issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
+            granted_scopes = ?, saved_attempt = ?, last_refreshed_at = ?, updated_at = ?, refresh_failures = 0,
+            last_outcome = 'refreshed', due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL,
+            attempt_owner = NULL, attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL,
+            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL
+        WHERE id = ?
+        """)
+
+    /// Back to what stood here before the claim, an attempt of unknown outcome included.
+    private static let stepBack = """
+        attempt_id = unknown_attempt_id, attempt_owner = unknown_owner, attempt_sent_at = unknown_sent_at,
+        attempt_phase = CASE WHEN unknown_attempt_id IS NULL THEN NULL ELSE 'unknown' END,
+        unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
+        lease_until = NULL, lease_boot = NULL, due_before_claim = NULL
+        """
+    static let release = SQLiteQuery(
+        """
+        UPDATE consents SET due_at = CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
+            settled_attempt = ?, \(stepBack)
+        WHERE id = ?
+        """)
+    static let fail = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
+            last_outcome = 'failing', due_at = ?, settled_attempt = ?, updated_at = ?, \(stepBack)
+        WHERE id = ?
+        """)
+    static let leaveUnknown = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
+            last_outcome = 'unknown', attempt_phase = 'unknown', due_at = ?, settled_attempt = ?, updated_at = ?,
+            lease_until = NULL, lease_boot = NULL, due_before_claim = NULL, unknown_attempt_id = NULL,
+            unknown_owner = NULL, unknown_sent_at = NULL
+        WHERE id = ?
+        """)
+    static let end = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'reauthorization_required', status_reason = ?, last_outcome = 'over',
+            due_at = NULL, settled_attempt = ?, updated_at = ?, attempt_id = NULL, attempt_phase = NULL,
+            attempt_owner = NULL, attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL,
+            due_before_claim = NULL, unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL
+        WHERE id = ?
+        """)
+}

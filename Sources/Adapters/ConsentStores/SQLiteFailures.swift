@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativeSQLite
+
+extension StoreFailure {
+    /// What an error of SQLite means for whoever asked, by what to do next.
+    init(_ error: SQLiteError) {
+        switch error.kind {
+        case .full: self = .retryLater("the disk is full")
+        case .busy, .locked: self = .retryLater("another process holds the database")
+        case .outOfMemory: self = .retryLater("no memory")
+        case .interrupted: self = .retryLater("interrupted")
+        case .io: self = .outOfReach("the disk fails: \(error)")
+        case .readOnly: self = .outOfReach("the file cannot be written: \(error)")
+        case .cannotOpen: self = .outOfReach("the file cannot be opened: \(error)")
+        case .corrupt, .notADatabase: self = .damaged("\(error)")
+        case .constraint: self = .damaged("a rule of the schema refuses the row: \(error)")
+        case .other: self = .outOfReach("\(error)")
+        }
+    }
+}
+
+/// What `body` returns, with the failure by what to do next.
+func translated<Value: ~Copyable>(_ body: () throws(SQLiteError) -> Value) throws(StoreFailure) -> Value {
+    do { return try body() } catch { throw StoreFailure(error) }
+}

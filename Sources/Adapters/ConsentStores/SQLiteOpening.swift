@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativeSQLite
+internal import NativeSystem
+
+/// Makes the database's folder (0700) and the empty file (0600), whose mode SQLite gives to WAL and index too.
+func prepareFile(_ path: String) throws(StoreFailure) {
+    do {
+        if let slash = path.lastIndex(of: "/") { try makePrivateDirectory(at: String(path[..<slash])) }
+        try makePrivateFile(at: path)
+    } catch { throw .outOfReach("the file cannot be made: \(error)") }
+}
+
+func identity(of path: String) throws(StoreFailure) -> FileIdentity? {
+    do { return try FileIdentity.ofFile(at: path) } catch { throw .outOfReach("\(error)") }
+}
+
+/// A connection that writes: every commit is synced (`FULL`), and what is deleted is overwritten with zeros in the
+/// file, so that a destroyed envelope is gone; the WAL forgets it at the next checkpoint that starts it over.
+func openForWriting(_ path: String, _ busyTimeout: Duration) throws(SQLiteError) -> SQLiteConnection {
+    let connection = try SQLiteConnection(
+        path: path, access: .readWrite, busyTimeout: Int32(clamping: busyTimeout.milliseconds))
+    try connection.execute(
+        """
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL;
+        PRAGMA foreign_keys = ON;
+        PRAGMA secure_delete = ON;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA cache_size = -16384;
+        PRAGMA wal_autocheckpoint = 2000;
+        PRAGMA journal_size_limit = 16777216;
+        """)
+    return connection
+}
+
+/// A connection that cannot write.
+func openForReading(_ path: String, _ busyTimeout: Duration) throws(SQLiteError) -> SQLiteConnection {
+    let connection = try SQLiteConnection(
+        path: path, access: .readWrite, busyTimeout: Int32(clamping: busyTimeout.milliseconds))
+    try connection.execute(
+        "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;")
+    return connection
+}

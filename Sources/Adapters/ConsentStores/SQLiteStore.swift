@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+internal import NativeSystem
+
+/// Consents in one SQLite file: a thread that writes in batches, threads that read beside it.
+///
+/// Several processes of one machine may open the same file, with the same state folder.
+package final class SQLiteStore: ConsentStore {
+    let writer: SQLiteWriter
+    let readers: SQLiteReaders
+    let rules: WritingRules
+    private let guardian: FileGuardian
+
+    private init(
+        writer: SQLiteWriter, readers: SQLiteReaders, rules: WritingRules, guardian: FileGuardian
+    ) {
+        self.writer = writer
+        self.readers = readers
+        self.rules = rules
+        self.guardian = guardian
+    }
+
+    /// Opens the file, made and brought up to date where `migrations` says so, and takes this instance's lock.
+    /// Blocks until done.
+    /// - Parameters:
+    ///   - path: of the database; its folder is made (0700), the file too (0600).
+    ///   - stateDirectory: the folder of the instances' locks, one for all processes of this file.
+    ///   - now: when migrations are said to have been applied.
+    /// - Throws: `schemaIsNewer`, `schemaIsOlder` (manual), `damaged`, `retryLater` (locked), `outOfReach`.
+    package static func open(
+        path: String, stateDirectory: String, instance: InstanceID, ledger: any Ledger, migrations: MigrationMode,
+        limits: SQLiteStoreLimits, at now: Instant
+    ) throws(StoreFailure) -> SQLiteStore {
+        try prepareSchema(path, migrations, limits, now)
+        let locks = try InstanceLocks(stateDirectory: stateDirectory, instance: instance)
+        do throws(StoreFailure) {
+            let clock: BootClock
+            do { clock = try BootClock() } catch { throw .outOfReach("the boot's identifier: \(error.sentence)") }
+            let guardian = try FileGuardian(path: path, locks: locks)
+            let writer = try SQLiteWriter(path: path, limits: limits, guardian: guardian)
+            do throws(StoreFailure) {
+                let readers = try SQLiteReaders(path: path, limits: limits)
+                let rules = WritingRules(leases: LeaseClock(clock: clock, locks: locks), ledger: ledger)
+                return SQLiteStore(writer: writer, readers: readers, rules: rules, guardian: guardian)
+            } catch {
+                writer.close()
+                throw error
+            }
+        } catch {
+            locks.release()
+            throw error
+        }
+    }
+
+    private static func prepareSchema(
+        _ path: String, _ migrations: MigrationMode, _ limits: SQLiteStoreLimits, _ now: Instant
+    ) throws(StoreFailure) {
+        switch migrations {
+        case .automatic: try SQLiteMigrations.apply(path: path, busyTimeout: limits.busyTimeout, at: now)
+        case .manual:
+            let status = try SQLiteMigrations.status(path: path, busyTimeout: limits.busyTimeout)
+            if status.found > status.known { throw .schemaIsNewer(found: status.found, known: status.known) }
+            if status.found < status.known { throw .schemaIsOlder(found: status.found, known: status.known) }
+            try prepareFile(path)
+        }
+    }
+
+    /// Whether the store answers and its files are still the ones that were opened; writes nothing.
+    package func storeIsReady() async -> Bool {
+        do throws(StoreFailure) {
+            try guardian.check(writeAheadLog: nil)
+            return try await readers.read { connection throws(SQLiteError) in
+                try connection.prepare(ReadinessQuery.probe).step()
+            }
+        } catch { return false }
+    }
+
+    /// Answers what waits, empties the write-ahead log, gives the instance's lock back. Blocks until done; what is
+    /// asked later is refused with `retryLater`.
+    package func close() {
+        readers.close()
+        writer.close()
+        rules.leases.locks.release()
+    }
+}
+
+private enum ReadinessQuery {
+    static let probe = SQLiteQuery("SELECT epoch FROM store_identity")
+}
+
+/// How much the store takes on.
+package struct SQLiteStoreLimits: Sendable {
+    /// Writes in one transaction.
+    package var batch: Int
+    /// Writes that may wait before those that start something are refused; what finishes something has twice that.
+    package var waitingWrites: Int
+    package var waitingReads: Int
+    /// Threads that read.
+    package var readers: Int
+    /// How long another process's lock is waited for.
+    package var busyTimeout: Duration
+
+    package init(batch: Int, waitingWrites: Int, waitingReads: Int, readers: Int, busyTimeout: Duration) {
+        self.batch = batch
+        self.waitingWrites = waitingWrites
+        self.waitingReads = waitingReads
+        self.readers = readers
+        self.busyTimeout = busyTimeout
+    }
+
+    /// For one process with some thousand requests a second.
+    package static let standard = SQLiteStoreLimits(
+        batch: 256, waitingWrites: 4096, waitingReads: 8192, readers: 2, busyTimeout: .seconds(2))
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativeSQLite
+internal import NativeSystem
+
+/// The one thread that writes. What waits when it comes round is written in one transaction and one sync; whoever
+/// waits is answered only after the commit.
+final class SQLiteWriter: Sendable {
+    /// Which of two writes is refused first when too many wait.
+    enum Urgency: Sendable {
+        /// Comes before anything is sent: refused first.
+        case starts
+        /// Keeps what a provider has answered.
+        case finishes
+    }
+
+    private let queue = BlockingQueue<QueuedWrite>()
+    private let limits: SQLiteStoreLimits
+    private let thread: Locked<NamedThread?>
+
+    /// Starts the thread, which opens its own connection.
+    init(path: String, limits: SQLiteStoreLimits, guardian: FileGuardian) throws(StoreFailure) {
+        self.limits = limits
+        thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLiteError) in
+            let connection = try openForWriting(path, limits.busyTimeout)
+            report()
+            var batches = WriteBatches(connection: connection, guardian: guardian)
+            batches.run(queue, limit: limits.batch)
+        }
+    }
+
+    deinit { queue.close() }
+
+    /// What `body` returns, once it is synced to disk. It runs once at most, and its failure takes back its own
+    /// changes and no neighbour's.
+    func write<Value: Sendable>(
+        _ urgency: Urgency, _ body: @escaping @Sendable (borrowing SQLiteConnection) throws(SQLiteError) -> Value
+    ) async throws(StoreFailure) -> Value {
+        let limit = urgency == .starts ? limits.waitingWrites : 2 * limits.waitingWrites
+        let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
+            let write = QueuedWrite(
+                run: { connection in
+                    let outcome = isolated(connection, body)
+                    return { failure in
+                        continuation.resume(returning: failure.map { outcome.replacing(with: $0) } ?? outcome)
+                    }
+                },
+                refuse: { continuation.resume(returning: .failure($0)) })
+            if !queue.offer(write, limit: limit) { write.refuse(.retryLater("too many writes wait, or it is closing")) }
+        }
+        return try outcome.get()
+    }
+
+    /// Writes what waits, then ends the thread.
+    func close() {
+        queue.close()
+        thread.joinAndForget()
+    }
+}
+
+/// A write that waits for its batch; exactly one of the two is called.
+struct QueuedWrite: Sendable {
+    /// Runs inside the transaction and returns who is to be told; a failure told there means that nothing was
+    /// written.
+    let run: @Sendable (borrowing SQLiteConnection) -> @Sendable (StoreFailure?) -> Void
+    let refuse: @Sendable (StoreFailure) -> Void
+}
+
+extension Result where Failure == StoreFailure {
+    /// The batch's failure, unless the write has one of its own.
+    fileprivate func replacing(with failure: StoreFailure) -> Result {
+        if case .failure = self { self } else { .failure(failure) }
+    }
+}
+
+/// Runs one write between two marks, so that it alone can be taken back.
+private func isolated<Value>(
+    _ connection: borrowing SQLiteConnection, _ body: (borrowing SQLiteConnection) throws(SQLiteError) -> Value
+) -> Result<Value, StoreFailure> {
+    do throws(SQLiteError) {
+        try connection.run(BatchQueries.mark)
+        let value = try body(connection)
+        try connection.run(BatchQueries.release)
+        return .success(value)
+    } catch {
+        // Where SQLite has taken back the whole transaction there is no mark to go back to.
+        if !connection.isOutsideTransaction {
+            try? connection.execute("ROLLBACK TO one_write; RELEASE one_write")
+        }
+        return .failure(StoreFailure(error))
+    }
+}
+
+/// The writer's loop, on its own thread.
+private struct WriteBatches: ~Copyable {
+    let connection: SQLiteConnection
+    let guardian: FileGuardian
+    private var writeAheadLog: FileIdentity?
+
+    init(connection: consuming SQLiteConnection, guardian: FileGuardian) {
+        self.connection = connection
+        self.guardian = guardian
+        writeAheadLog = nil
+    }
+
+    mutating func run(_ queue: BlockingQueue<QueuedWrite>, limit: Int) {
+        while let writes = queue.take(upTo: limit) {
+            do throws(StoreFailure) {
+                try begin()
+            } catch {
+                // Those behind have waited as long: one busy time-out is the bound for all.
+                for write in writes + queue.takeAll() { write.refuse(error) }
+                continue
+            }
+            commit(writes)
+        }
+        // Tried once: where a reader of another process stands in the way, the next opening does it.
+        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    private mutating func begin() throws(StoreFailure) {
+        try guardian.check(writeAheadLog: writeAheadLog)
+        try translated { () throws(SQLiteError) in _ = try connection.run(BatchQueries.begin) }
+        if writeAheadLog == nil { writeAheadLog = try? identity(of: guardian.path + "-wal") }
+    }
+
+    private func commit(_ writes: [QueuedWrite]) {
+        var answers: [@Sendable (StoreFailure?) -> Void] = []
+        answers.reserveCapacity(writes.count)
+        var failure: StoreFailure?
+        for write in writes {
+            // An error can make SQLite take back the whole transaction: then nothing more may be written.
+            if connection.isOutsideTransaction {
+                write.refuse(.retryLater("a neighbour's failure took the batch back"))
+            } else {
+                answers.append(write.run(connection))
+            }
+        }
+        if connection.isOutsideTransaction {
+            failure = .retryLater("a neighbour's failure took the batch back")
+        } else {
+            do throws(SQLiteError) { try connection.run(BatchQueries.commit) } catch {
+                failure = StoreFailure(error)
+                if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
+            }
+        }
+        for answer in answers { answer(failure) }
+    }
+}
+
+private enum BatchQueries {
+    static let begin = SQLiteQuery("BEGIN IMMEDIATE")
+    static let commit = SQLiteQuery("COMMIT")
+    static let mark = SQLiteQuery("SAVEPOINT one_write")
+    static let release = SQLiteQuery("RELEASE one_write")
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSQLite
+
+/// One use of a prepared statement: bind, step, take the columns from left to right. Its end makes the statement
+/// ready for the next use and forgets the values that were bound.
+@safe package struct SQLiteStatement: ~Copyable {
+    private let prepared: PreparedStatement
+
+    init(_ prepared: PreparedStatement) {
+        precondition(!prepared.isInUse, "a prepared statement is used twice at a time")
+        prepared.isInUse = true
+        self.prepared = prepared
+    }
+
+    deinit {
+        // Tells again what the last step told, which was thrown then.
+        _ = unsafe sqlite3_reset(prepared.handle)
+        _ = unsafe sqlite3_clear_bindings(prepared.handle)
+        prepared.isInUse = false
+    }
+
+    /// Gives the parameters their values, first to last.
+    package func bind<each Value: SQLiteBindable>(_ values: repeat each Value) throws(SQLiteError) {
+        var position: Int32 = 0
+        for value in repeat each values {
+            position += 1
+            try bind(value.sqliteValue, at: position)
+        }
+        guard unsafe position == sqlite3_bind_parameter_count(prepared.handle) else {
+            throw SQLiteError(code: SQLITE_RANGE)
+        }
+    }
+
+    private func bind(_ value: SQLiteValue, at position: Int32) throws(SQLiteError) {
+        switch value {
+        case .null: try check(unsafe sqlite3_bind_null(prepared.handle, position))
+        case .integer(let number): try check(unsafe sqlite3_bind_int64(prepared.handle, position, number))
+        case .text(var text):
+            let code = text.withUTF8 { utf8 in
+                unsafe utf8.withMemoryRebound(to: CChar.self) {
+                    // A null pointer would bind NULL; the empty text is a text.
+                    unsafe csqlite_bind_text_copied(
+                        prepared.handle, position, $0.baseAddress ?? emptyText, UInt64($0.count))
+                }
+            }
+            try check(code)
+        case .blob(let bytes):
+            let code = unsafe bytes.withUnsafeBytes {
+                unsafe $0.isEmpty
+                    ? sqlite3_bind_zeroblob(prepared.handle, position, 0)
+                    : csqlite_bind_blob_copied(prepared.handle, position, $0.baseAddress, UInt64($0.count))
+            }
+            try check(code)
+        }
+    }
+
+    /// Goes to the next row.
+    /// - Returns: false after the last one.
+    package func step() throws(SQLiteError) -> Bool {
+        prepared.column = 0
+        switch unsafe sqlite3_step(prepared.handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw SQLiteError(code: code)
+        }
+    }
+
+    /// The next column's integer; 0 where the row holds something else.
+    package func integer() -> Int64 { unsafe sqlite3_column_int64(prepared.handle, next()) }
+
+    /// The next column's integer, nil for NULL.
+    package func optionalInteger() -> Int64? {
+        let column = next()
+        return isNull(column) ? nil : unsafe sqlite3_column_int64(prepared.handle, column)
+    }
+
+    /// The next column's text by its length, with whatever U+0000 it holds; empty for NULL.
+    package func text() -> String { text(next()) }
+
+    package func optionalText() -> String? {
+        let column = next()
+        return isNull(column) ? nil : text(column)
+    }
+
+    /// The next column's bytes; empty for NULL.
+    package func blob() -> [UInt8] { blob(next()) }
+
+    package func optionalBlob() -> [UInt8]? {
+        let column = next()
+        return isNull(column) ? nil : blob(column)
+    }
+
+    private func next() -> Int32 {
+        defer { prepared.column += 1 }
+        return prepared.column
+    }
+
+    private func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(prepared.handle, column) == SQLITE_NULL }
+
+    private func text(_ column: Int32) -> String {
+        guard let start = unsafe sqlite3_column_text(prepared.handle, column) else { return "" }
+        let count = unsafe Int(sqlite3_column_bytes(prepared.handle, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    private func blob(_ column: Int32) -> [UInt8] {
+        guard let start = unsafe sqlite3_column_blob(prepared.handle, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(prepared.handle, column))
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+}
+
+/// The one owner of a `sqlite3_stmt`; never leaves its connection's thread.
+@safe final class PreparedStatement {
+    let handle: OpaquePointer
+    var isInUse = false
+    var column: Int32 = 0
+
+    init(owning handle: OpaquePointer) { unsafe self.handle = handle }
+
+    deinit { _ = unsafe sqlite3_finalize(handle) }
+}
+
+private var emptyText: UnsafePointer<CChar> {
+    let empty: StaticString = ""
+    return unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One of SQLite's values; floating point has no use here.
+package enum SQLiteValue: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+}
+
+/// What can be bound to a parameter.
+package protocol SQLiteBindable { var sqliteValue: SQLiteValue { get } }
+
+extension SQLiteValue: SQLiteBindable { package var sqliteValue: SQLiteValue { self } }
+extension Int64: SQLiteBindable { package var sqliteValue: SQLiteValue { .integer(self) } }
+extension Int: SQLiteBindable { package var sqliteValue: SQLiteValue { .integer(Int64(self)) } }
+extension Bool: SQLiteBindable { package var sqliteValue: SQLiteValue { .integer(self ? 1 : 0) } }
+extension String: SQLiteBindable { package var sqliteValue: SQLiteValue { .text(self) } }
+extension [UInt8]: SQLiteBindable { package var sqliteValue: SQLiteValue { .blob(self) } }
+extension Optional: SQLiteBindable where Wrapped: SQLiteBindable {
+    package var sqliteValue: SQLiteValue { map(\.sqliteValue) ?? .null }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Makes an empty file that its owner alone may read and write; one that is there is kept, and closed to others.
+///
+/// A file that is there is not opened, see ``FileIdentity/ofFile(at:)``.
+package func makePrivateFile(at path: String) throws(SystemCallError) {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+        _ = close(descriptor)
+        return
+    }
+    guard errno == EEXIST else { throw .last("open") }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw .last("stat") }
+    guard status.st_mode & 0o077 != 0 else { return }
+    guard unsafe chmod(path, status.st_mode & 0o700) == 0 else { throw .last("chmod") }
+}
+
+/// Makes a folder, and those above it that are missing, for its owner alone; one that is there stays as it is.
+package func makePrivateDirectory(at path: String) throws(SystemCallError) {
+    if path.isEmpty || makeOneDirectory(path) { return }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { throw .last("mkdir") }
+    try makePrivateDirectory(at: String(path[..<slash]))
+    guard makeOneDirectory(path) else { throw .last("mkdir") }
+}
+
+private func makeOneDirectory(_ path: String) -> Bool { unsafe mkdir(path, 0o700) == 0 || errno == EEXIST }
+
+/// The names in a folder, in no order, without `.` and `..`.
+package func names(inDirectory path: String) throws(SystemCallError) -> [String] {
+    guard let directory = unsafe opendir(path) else { throw .last("opendir") }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+        let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+}

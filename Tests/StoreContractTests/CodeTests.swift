@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConsentStores
+import Consents
+import Testing
+
+@Suite("Codes in any store", .places)
+struct CodeTests {
+    @Test("of twenty tasks that reserve one code, one may send it", arguments: StoreKind.allCases)
+    func oneWinner(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let stores = [try place.open(), try place.open()]
+        let (digest, subject) = (Make.index(), Make.index())
+        let answers = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<20 {
+                let store = stores[number % 2]
+                group.addTask { try await store.reserveCode(Make.reservation(digest, subject: subject)).word }
+            }
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(answers == ["reserved": 1, "underWay": 19])
+    }
+
+    @Test("of two subjects that race for one code, one gets it and the other is told", arguments: StoreKind.allCases)
+    func twoSubjects(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let digest = Make.index()
+        async let first = store.reserveCode(Make.reservation(digest)).word
+        async let second = store.reserveCode(Make.reservation(digest)).word
+        #expect(Set([try await first, try await second]) == ["reserved", "otherSubject nil"])
+    }
+
+    @Test("another subject is told whose consent a code became", arguments: StoreKind.allCases)
+    func otherSubject(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let made = try await store.keepConsent()
+        let answer = try await store.reserveCode(Make.reservation(made.code))
+        #expect(answer.word == "otherSubject \(made.id)")
+    }
+
+    @Test("the same attempt may ask twice, and keep its grant twice", arguments: StoreKind.allCases)
+    func idempotent(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let reservation = Make.reservation()
+        for _ in 0..<2 { #expect(try await store.reserveCode(reservation).word == "reserved") }
+        for _ in 0..<2 {
+            #expect(
+                try await store.keepGrant(
+                    reservation.digest, attempt: reservation.attempt, grant: Make.sealed("grant"), at: Make.now))
+        }
+        #expect(
+            try await !store.keepGrant(
+                reservation.digest, attempt: Make.attempt(), grant: Make.sealed("other"), at: Make.now))
+    }
+
+    @Test("a released code is sent again, by its subject alone", arguments: StoreKind.allCases)
+    func released(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let reservation = Make.reservation()
+        _ = try await store.reserveCode(reservation)
+        try await store.releaseCode(reservation.digest, attempt: Make.attempt(), at: Make.now)
+        let again = Make.reservation(reservation.digest, subject: reservation.subjectIndex)
+        #expect(try await store.reserveCode(again).word == "underWay")
+        try await store.releaseCode(reservation.digest, attempt: reservation.attempt, at: Make.now)
+        #expect(try await store.reserveCode(Make.reservation(reservation.digest)).word == "otherSubject nil")
+        #expect(try await store.reserveCode(again).word == "reserved")
+    }
+
+    @Test("an ended code answers the same verdict and statement", arguments: StoreKind.allCases)
+    func ended(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        for verdict in CodeVerdict.allCases {
+            let reservation = Make.reservation()
+            _ = try await store.reserveCode(reservation)
+            try await store.endCode(
+                reservation.digest, attempt: reservation.attempt, as: verdict, statement: Make.sealed("said"),
+                at: Make.now)
+            for _ in 0..<2 {
+                let again = Make.reservation(reservation.digest, subject: reservation.subjectIndex)
+                #expect(try await store.reserveCode(again).word == "ended \(verdict.rawValue) said")
+            }
+        }
+    }
+
+    @Test("a sent code of a dead instance is unknown, and its late success is still kept", arguments: StoreKind.allCases)
+    func deadSender(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (dying, store) = (try place.open(), try place.open())
+        let reservation = Make.reservation()
+        _ = try await dying.reserveCode(reservation)
+        let again = Make.reservation(reservation.digest, subject: reservation.subjectIndex)
+        #expect(try await store.reserveCode(again).word == "underWay")
+        place.kill(dying)
+        #expect(try await store.reserveCode(again).word == "ended exchange_unknown -")
+        #expect(
+            try await store.keepGrant(
+                reservation.digest, attempt: reservation.attempt, grant: Make.sealed("grant"), at: Make.now))
+        #expect(try await store.reserveCode(again).word == "underWay")
+    }
+
+    @Test("a lease that is over ends a sending too, though its owner lives", arguments: StoreKind.allCases)
+    func leaseOver(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (stopped, store) = (try place.open(), try place.open())
+        let reservation = Make.reservation(lease: .zero)
+        _ = try await stopped.reserveCode(reservation)
+        let again = Make.reservation(reservation.digest, subject: reservation.subjectIndex)
+        #expect(try await store.reserveCode(again).word == "ended exchange_unknown -")
+    }
+
+    @Test("a grant kept by a dead instance is handed to one caller", arguments: StoreKind.allCases)
+    func abandonedGrant(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (dying, store, third) = (try place.open(), try place.open(), try place.open())
+        let subject = Make.index()
+        let code = try await dying.keepGrant(subject: subject)
+        let again = Make.reservation(code, subject: subject)
+        #expect(try await store.reserveCode(again).word == "underWay")
+        place.kill(dying)
+        #expect(try await store.reserveCode(again).word == "abandonedGrant grant")
+        #expect(try await third.reserveCode(Make.reservation(code, subject: subject)).word == "underWay")
+        let consent = Make.consent(subject: subject)
+        #expect(try await store.createConsent(consent, of: code, events: []) == .created)
+        #expect(try await third.reserveCode(again).word == "consent \(consent.record.id)")
+    }
+
+    @Test("a reservation that lasts for a time is then as if never there", arguments: StoreKind.allCases)
+    func expiring(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let end = Make.now.advanced(by: .seconds(60))
+        let reservation = Make.reservation(expiresAt: end)
+        let later = Make.reservation(reservation.digest, subject: reservation.subjectIndex, at: end)
+        _ = try await store.reserveCode(reservation)
+        #expect(try await store.reserveCode(later).word == "underWay")
+        try await store.endCode(
+            reservation.digest, attempt: reservation.attempt, as: .codeRejected, statement: nil, at: Make.now)
+        #expect(try await store.reserveCode(later).word == "reserved")
+    }
+}
+
+extension ReservationAnswer {
+    /// The answer in words.
+    var word: String {
+        switch self {
+        case .reserved: "reserved"
+        case .consent(let id): "consent \(id)"
+        case .ended(let verdict, let statement): "ended \(verdict.rawValue) \(statement?.text ?? "-")"
+        case .underWay: "underWay"
+        case .abandonedGrant(let grant): "abandonedGrant \(grant.text)"
+        case .otherSubject(let id): "otherSubject \(id?.description ?? "nil")"
+        }
+    }
+}
+
+extension SealedBytes {
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConsentStores
+import Consents
+import Glibc
+import NativeSystem
+import Testing
+
+/// Every kind of store that must keep the contract.
+enum StoreKind: CaseIterable, Sendable {
+    case sqlite
+}
+
+/// Where stores of one kind keep the same consents: a folder of its own, gone with the test that made it.
+final class StorePlace: Sendable {
+    let kind: StoreKind
+    let directory: String
+    private let opened = Locked<[SQLiteStore]>([])
+
+    init(_ kind: StoreKind) throws {
+        self.kind = kind
+        var template = Array("/tmp/store-contract-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemCallError.last("mkdtemp") }
+        directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard let places = PlacesOfOneTest.current else { throw Unexpected("a test without .places") }
+        places.withLock { $0.append(self) }
+    }
+
+    /// Closes every store and removes the folder.
+    fileprivate func leave() {
+        for store in opened.withLock({ $0 }) { store.close() }
+        removeTree(directory)
+    }
+
+    var path: String { directory + "/data/consents.db" }
+    var stateDirectory: String { directory + "/state" }
+
+    /// Another instance on the same consents.
+    func open(
+        _ instance: InstanceID = Make.instance(), limits: SQLiteStoreLimits = .standard,
+        migrations: MigrationMode = .automatic
+    ) throws(StoreFailure) -> SQLiteStore {
+        let store = try SQLiteStore.open(
+            path: path, stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
+            migrations: migrations, limits: limits, at: Make.now)
+        opened.withLock { $0.append(store) }
+        return store
+    }
+
+    /// Lets an instance die: what it has on the wire stays as it is, its lock becomes free.
+    func kill(_ store: SQLiteStore) { store.close() }
+}
+
+/// Leaves a test's places when the test is over.
+struct PlacesOfOneTest: TestTrait, SuiteTrait, TestScoping {
+    @TaskLocal static var current: Locked<[StorePlace]>?
+    var isRecursive: Bool { true }
+
+    @concurrent func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let places = Locked<[StorePlace]>([])
+        defer { for place in places.withLock({ $0 }) { place.leave() } }
+        try await PlacesOfOneTest.$current.withValue(places) { try await function() }
+    }
+}
+
+extension Trait where Self == PlacesOfOneTest {
+    static var places: Self { PlacesOfOneTest() }
+}
+
+/// A chain's mac that anybody can make again: 32 bytes of FNV-1a over both.
+struct FakeLedger: Ledger {
+    func mac(previous: [UInt8], event: [UInt8]) -> [UInt8] {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var mac: [UInt8] = []
+        for round in 0..<4 as Range<UInt8> {
+            for byte in previous + event + [round] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            for shift in stride(from: 56, through: 0, by: -8) { mac.append(UInt8(truncatingIfNeeded: hash >> shift)) }
+        }
+        return mac
+    }
+}
+
+private func removeTree(_ path: String) {
+    for name in (try? names(inDirectory: path)) ?? [] {
+        let child = path + "/" + name
+        if unlink(child) != 0 { removeTree(child) }
+    }
+    rmdir(path)
+}

@@ -131,7 +131,6 @@ let package = Package(
             of: "ProviderClients",
             ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Settings", "TestSupport"]),
         tests(of: "HTTPEdge", ["Consents", "ConsentUseCases"]),
-        tests(of: "ProviderClients", ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
         suite("StoreContractTests", ["ConsentStores", "Consents", "NativeSQLite", "NativeSystem", "TestSupport"]),
     ],

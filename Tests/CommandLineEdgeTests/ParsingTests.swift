@@ -35,7 +35,7 @@ private let understood = [
         "simulate --fault slow=3@refresh --listen 127.0.0.1:0 --fault dead_code",
         .simulate(SimulateOptions(listen: "127.0.0.1:0", faults: ["slow=3@refresh", "dead_code"]))),
     Understood("simulate --list-faults --json", .simulate(SimulateOptions(listsFaults: true)), json: true),
-    Understood("simulate --environment mock", .simulate(SimulateOptions(environment: .mock))),
+    Understood("simulate --environment sandbox", .simulate(SimulateOptions(environment: .sandbox))),
     Understood("refresh \(first)", .refresh(ids(first), RefreshOptions(isForced: false))),
     Understood("refresh \(first) --force \(second)", .refresh(ids(first, second), RefreshOptions(isForced: true))),
     Understood(

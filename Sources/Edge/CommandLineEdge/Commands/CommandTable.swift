@@ -63,7 +63,7 @@ extension CommandTable {
                 + "three minutes, and faults on request. A code is made by `POST /simulator/codes`."
         ],
         options: [
-            OptionEntry(name: "--listen", value: "ADDRESS", summary: "default 127.0.0.1:8090; port 0 picks a free one"),
+            OptionEntry(name: "--listen", value: "ADDRESS", summary: "default 127.0.0.1:9400; port 0 picks a free one"),
             OptionEntry(
                 name: "--fault", value: "NAME", isRepeatable: true,
                 summary: "go wrong in this way; a number and places may follow, as in slow=3@refresh"),
@@ -73,7 +73,7 @@ extension CommandTable {
                 summary: "static (default), rotating, reuse_detection or grace:SECONDS"),
             OptionEntry(
                 name: "--environment", value: "NAME",
-                summary: "what its authorization responses name: live, sandbox (default) or mock"),
+                summary: "what its authorization responses name: mock (default), sandbox or live"),
         ])
 
     private static let refresh = CommandEntry(

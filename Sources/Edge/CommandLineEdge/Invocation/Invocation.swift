@@ -72,7 +72,7 @@ package struct SimulateOptions: Sendable, Equatable {
 
     package init(
         listen: String = SimulateOptions.defaultListen, faults: [String] = [], listsFaults: Bool = false,
-        refreshTokens: RefreshTokens = .fixed, environment: Environment = .sandbox
+        refreshTokens: RefreshTokens = .fixed, environment: Environment = .mock
     ) {
         self.listen = listen
         self.faults = faults
@@ -81,7 +81,7 @@ package struct SimulateOptions: Sendable, Equatable {
         self.environment = environment
     }
 
-    package static let defaultListen = "127.0.0.1:8090"
+    package static let defaultListen = "127.0.0.1:9400"
 }
 
 /// How `refresh` goes about it.

@@ -16,7 +16,7 @@ extension Simulation {
             request.binding.clientID = try Self.text("client_id", in: body)
             request.fault = try Self.fault(in: body, asked: .byCode)
             let code = state.issueCode(request, at: now)
-            let environment = try Self.text("environment", in: body) ?? "mock"
+            let environment = try Self.text("environment", in: body) ?? options.environment
             return SimulatedAnswer(
                 status: 201,
                 json: ["code": JSONValue(code), "authorization": Self.authorization(code, environment)])

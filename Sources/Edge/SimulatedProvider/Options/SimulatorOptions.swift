@@ -24,6 +24,8 @@ package struct SimulatorOptions: Sendable {
     package var constantCodes = ["EBYhRW3ncivudQn8UopLp4A28"]
     /// Whether `code-for:PERSON:TEXT` and `fault:NAME:TEXT` work once though they were never issued here.
     package var takesSelfMadeCodes = true
+    /// What the authorization responses name that are made here, where the request for a code names none.
+    package var environment = "mock"
     /// A fault that is set from the start; nil for fair weather.
     package var fault: Fault?
     /// How many codes, grants and counts are remembered, each; the oldest are forgotten first, and a self-made code

@@ -117,7 +117,9 @@ let package = Package(
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
-        tests(of: "SimulatedProvider", ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
+        tests(
+            of: "SimulatedProvider",
+            ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),

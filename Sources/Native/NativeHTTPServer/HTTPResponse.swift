@@ -20,6 +20,11 @@ package struct HTTPResponse: Sendable {
         self.closesConnection = closesConnection
     }
 
+    /// No answer: the connection is closed without a byte, as by a peer that crashed. For servers that simulate one.
+    package static let hangUp = HTTPResponse(status: 0)
+
+    var isHangUp: Bool { status == 0 }
+
     /// Whether it can be written down without breaking out of its lines: no CR, LF, NUL or other control character,
     /// and names that are tokens.
     var isSendable: Bool {

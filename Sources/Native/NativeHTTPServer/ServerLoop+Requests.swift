@@ -160,6 +160,8 @@ extension ServerLoop {
         hasQueued = true
         connection.enter(.answering, until: .now().advanced(by: limits.idleTimeout))
         connection.response = nil
+        // The library closes the connection of a request that is refused so.
+        if response.isHangUp { return .NO }
         let sendable = response.isSendable ? response : render(.unsendableResponse, head: connection.head)
         // The end of a stream that came together with the request's last bytes is an event that the library misses.
         let closes = isDraining || sendable.closesConnection || connection.socket.isHalfClosed

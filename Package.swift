@@ -117,6 +117,8 @@ let package = Package(
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
+        tests(of: "NativeYAML"),
+        tests(of: "Settings", ["NativeSystem", "NativeYAML"]),
         tests(
             of: "SimulatedProvider",
             ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),

@@ -163,6 +163,6 @@ private func withCStrings<Result>(
     _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
     var pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+    defer { unsafe pointers.forEach { unsafe free($0) } }
     return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
 }

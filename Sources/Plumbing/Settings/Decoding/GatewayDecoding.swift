@@ -49,7 +49,9 @@ extension StoreSettings {
 
     private static func location(_ section: inout SectionReader) -> Location {
         guard let url = section.secret("url", literals: .url) else {
-            if !section.has("url") { section.fail("url", "is missing; write sqlite:PATH or postgres://user@host/database") }
+            if !section.has("url") {
+                section.fail("url", "is missing; write sqlite:PATH or postgres://user@host/database")
+            }
             return .sqlite(path: "")
         }
         let text = url.reveal()

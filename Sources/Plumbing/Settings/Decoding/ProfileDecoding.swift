@@ -98,7 +98,8 @@ extension SectionReader {
         let (node, override, path) = nodeOrOverride(key)
         if override == nil, let node, case .mapping = node.content {
             context.record(path, .line(node.line), value: nil)
-            var section = SectionReader(node, at: path, place: place, in: context, isCatalogued: true)
+            var section = SectionReader(
+                node, at: path, place: .line(node.line), in: context, isCatalogued: true)
             defer { section.finish() }
             if let grace = section.duration("grace") { return .grace(grace) }
             if !section.has("grace") { section.fail("grace", "is missing; write {grace: 30s}, static or forbidden") }

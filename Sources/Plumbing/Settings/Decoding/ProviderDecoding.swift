@@ -165,7 +165,8 @@ extension SectionReader {
         guard !text.contains("#") else { return "must not have a fragment" }
         switch scheme.lowercased() {
         case "https": return WebAddress(text).map { $0.hasUser } == false ? nil : "is no https URL without a user"
-        case "http": return WebAddress(text)?.isLoopback == true ? nil : "plain http is for this machine only; use https"
+        case "http":
+            return WebAddress(text)?.isLoopback == true ? nil : "plain http is for this machine only; use https"
         case "javascript", "data", "file", "about", "blob": return "must not have the scheme \(scheme)"
         default: return nil
         }

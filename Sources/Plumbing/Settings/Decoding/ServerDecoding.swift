@@ -10,7 +10,8 @@ extension ServerSettings {
         publicURL = section.publicURL("public_url") ?? "http://\(listen)"
         tls = section.optionalSection("tls").map(TLSSettings.init)
         trustedProxies =
-            section.texts("trusted_proxies") { ScalarForms.isNetwork($0) ? nil : "is no network; write 10.0.0.0/8" } ?? []
+            section.texts("trusted_proxies") { ScalarForms.isNetwork($0) ? nil : "is no network; write 10.0.0.0/8" }
+            ?? []
         limits = ServerLimits(section.section("limits"))
         shutdownGrace = section.duration("shutdown_grace") ?? .seconds(75)
         checkListeners(section)
@@ -64,7 +65,8 @@ extension ServerLimits {
 extension SectionReader {
     fileprivate mutating func listenAddress(_ key: String) -> ListenAddress? {
         value(
-            key, "is no address to listen on; write 127.0.0.1:8080 or \"[::1]:8080\" (quoted)", ScalarForms.listenAddress)
+            key, "is no address to listen on; write 127.0.0.1:8080 or \"[::1]:8080\" (quoted)",
+            ScalarForms.listenAddress)
     }
 
     /// http or https, without path, query and a slash at the end.

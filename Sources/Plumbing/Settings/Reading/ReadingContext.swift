@@ -56,7 +56,9 @@ final class ReadingContext {
 
     /// Warns of variables that look like ours and name no setting. They are ignored (contract, section 1).
     func warnOfUnknownVariables() {
-        let unknown = environment.keys.filter { $0.hasPrefix(SettingPath.variablePrefix) && !knownVariables.contains($0) }
+        let unknown = environment.keys.filter {
+            $0.hasPrefix(SettingPath.variablePrefix) && !knownVariables.contains($0)
+        }
         for name in unknown.sorted() {
             let hint = nearest(to: name, among: knownVariables).map { "; did you mean \($0)?" } ?? ""
             warn(.root, .variable(name), "names no setting and is ignored\(hint)")

@@ -14,16 +14,22 @@ enum ScalarForms {
     static func size(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let factors = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
-        guard let count = wholeNumber(digits), let factor = factors[String(text[digits.endIndex...])] else { return nil }
+        guard let count = wholeNumber(digits), let factor = factors[String(text[digits.endIndex...])] else {
+            return nil
+        }
         guard count <= (1 << 40) / factor else { return nil }
         return count * factor
     }
 
     /// `50/s`, `10/10m`: how many, in a unit of time or a duration.
     static func rate(_ text: String) -> Rate? {
-        guard let slash = text.firstIndex(of: "/"), let count = wholeNumber(text[..<slash]), count > 0 else { return nil }
+        guard let slash = text.firstIndex(of: "/"), let count = wholeNumber(text[..<slash]), count > 0 else {
+            return nil
+        }
         let rest = String(text[text.index(after: slash)...])
-        guard let period = duration(rest.first?.isNumber == true ? rest : "1\(rest)"), period > .zero else { return nil }
+        guard let period = duration(rest.first?.isNumber == true ? rest : "1\(rest)"), period > .zero else {
+            return nil
+        }
         return Rate(count: count, period: period)
     }
 
@@ -45,7 +51,9 @@ enum ScalarForms {
 
     /// A number without a sign, of 1 to 15 ASCII digits.
     static func wholeNumber(_ text: some StringProtocol) -> Int? {
-        guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
         return Int(text)
     }
 

@@ -7,7 +7,7 @@ internal import NativeYAML
 struct SectionReader {
     let context: ReadingContext
     let path: SettingPath
-    /// Where the section begins.
+    /// Where the section's key stands.
     let place: SettingPlace
     private let entries: [YAMLEntry]
     private var known: [String] = []
@@ -17,7 +17,7 @@ struct SectionReader {
     init(_ node: YAMLNode?, at path: SettingPath, place: SettingPlace, in context: ReadingContext, isCatalogued: Bool) {
         self.context = context
         self.path = path
-        self.place = node.map { .line($0.line) } ?? place
+        self.place = place
         self.isCatalogued = isCatalogued
         switch node?.content {
         case .mapping(let entries): self.entries = entries
@@ -63,7 +63,9 @@ struct SectionReader {
     /// The value at `key`, where it is to be a section or a list.
     mutating func collection(_ key: String) -> (node: YAMLNode?, path: SettingPath, place: SettingPlace) {
         let (path, override) = ask(key)
-        if let override { context.fail(path, override.place, "is no single value; variables override single values only") }
+        if let override {
+            context.fail(path, override.place, "is no single value; variables override single values only")
+        }
         let entry = entries.first { $0.key == key }
         if let entry { context.record(path, .line(entry.line), value: nil, count: entry.value.count) }
         return (entry?.value, path, place(of: key))

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Settings
+import Testing
+
+@Suite("Secrets of the configuration")
+struct SecretTests {
+    /// A file of its own that goes when the test does.
+    private final class File {
+        let path: String
+        init(_ text: String) {
+            var template = Array("/tmp/consent-secret-XXXXXX".utf8CString)
+            let descriptor = template.withUnsafeMutableBufferPointer { mkstemp($0.baseAddress!) }
+            path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+            close(descriptor)
+            write(text)
+        }
+        func write(_ text: String) {
+            let descriptor = open(path, O_WRONLY | O_TRUNC)
+            _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            close(descriptor)
+        }
+        deinit { unlink(path) }
+    }
+
+    private func sample(_ secret: String) -> String {
+        SampleSettings.head + SampleSettings.provider.replacing("{ env: ACME_SECRET }", with: secret)
+    }
+
+    private func secret(_ written: String) throws -> SettingsSecret {
+        try #require(try SampleSettings.read(sample(written)).settings.providers.first?.client.secrets.first)
+    }
+
+    @Test("a file is taken whole less one final newline", arguments: [("a\n", "a"), ("a\n\n", "a\n"), (" a", " a")])
+    func file(content: String, expected: String) throws {
+        let file = File(content)
+        #expect(try secret("{ file: \(file.path) }").reveal() == expected)
+    }
+
+    @Test("a command's output is taken likewise, without a shell")
+    func command() throws {
+        #expect(try secret(#"{ command: [printf, "%s\n", "$HOME; x"] }"#).reveal() == "$HOME; x")
+    }
+
+    @Test("a secret is read again where it is kept")
+    func again() throws {
+        let file = File("old\n")
+        let first = try secret("{ file: \(file.path) }")
+        file.write("new\n")
+        #expect(first.reveal() == "old")
+        #expect(try first.readAgain(environment: [:]).reveal() == "new")
+        #expect(try SettingsSecret("x", from: .literal).readAgain(environment: [:]).reveal() == "x")
+    }
+
+    @Test("a literal secret is taken with a warning that does not show it")
+    func literal() throws {
+        let loaded = try SampleSettings.read(sample("hunter2"))
+        #expect(loaded.settings.providers[0].client.secrets[0].reveal() == "hunter2")
+        #expect(
+            loaded.warnings.map(\.description) == [
+                "conf/gateway.yaml:7: providers.acme.client_secret: a secret stands in the file; "
+                    + "write {env: NAME}, {file: PATH} or {command: […]}"
+            ])
+    }
+
+    @Test("a URL is a secret where it holds a password")
+    func urls() throws {
+        let proxied = SampleSettings.withProviderLines("proxy: http://user:hunter2@proxy.example:3128")
+        let loaded = try SampleSettings.read(proxied)
+        #expect(loaded.warnings.map(\.keyPath) == ["providers.acme.proxy"])
+        #expect(!"\(loaded)".contains("hunter2"))
+        let plain = try SampleSettings.read(SampleSettings.withProviderLines("proxy: http://proxy.example:3128"))
+        #expect(plain.warnings.isEmpty)
+    }
+
+    @Test(
+        "a secret that cannot be had is an error that says why",
+        arguments: [
+            ("{ env: NOT_SET }", "the environment variable NOT_SET is not set; set it"),
+            ("{ env: EMPTY }", "the secret is empty; put it where the setting points to"),
+            ("{ file: /nowhere/at/all }", "cannot read the file /nowhere/at/all: no such file"),
+            ("{ file: here }", "cannot read the file conf/here: no such file"),
+            ("{ command: [sh, -c, 'echo hunter2; exit 3'] }", "the command sh ended with status 3"),
+            ("{ env: A, file: b }", "must have exactly one of env, file and command"),
+            ("{}", "must have exactly one of env, file and command"),
+            ("''", "is empty; give a value or leave the key out"),
+            ("[a]", "must hold keys and values"),
+        ])
+    func failures(written: String, message: String) throws {
+        let errors = SampleSettings.errors(sample(written), variables: ["EMPTY": ""])
+        #expect(errors.count == 1 || written == "[a]")
+        #expect(errors.first == "conf/gateway.yaml:7: providers.acme.client_secret: \(message)")
+    }
+
+    @Test("a mistyped source is named with the nearest one")
+    func mistyped() {
+        let errors = SampleSettings.errors(sample("{ fil: x }"))
+        #expect(errors == ["conf/gateway.yaml:7: providers.acme.client_secret.fil: unknown key; did you mean file?"])
+    }
+
+    @Test("a secret does not print, however it is looked at")
+    func silent() {
+        let secret = SettingsSecret("hunter2", from: .literal)
+        var dumped = ""
+        dump(secret, to: &dumped)
+        for text in [
+            "\(secret)", String(reflecting: secret), dumped, "\([secret])", "\(Mirror(reflecting: secret).children)",
+        ] {
+            #expect(!text.contains("hunter2"))
+        }
+    }
+
+    @Test("without reading secrets none is missing")
+    func unread() {
+        #expect(SampleSettings.errors(sample("{ env: NOT_SET }"), options: .withoutSecrets).isEmpty)
+    }
+}

@@ -125,6 +125,7 @@ let package = Package(
         tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),
+        tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeSystem", ["TestSupport"]),
         tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),

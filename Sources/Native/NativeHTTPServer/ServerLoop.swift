@@ -53,7 +53,10 @@ import NativeSystem
         do throws(EventLoopError) {
             registration = try loop.register(
                 descriptor: unsafe cmicrohttpd_epoll_descriptor(started), interest: .readable
-            ) { [unowned self] _ in run() }
+            ) { [unowned self] _ in
+                // A run that waits behind handlers' work finds their answers; one before it would suspend them.
+                if !isRunScheduled { run() }
+            }
         } catch {
             unsafe MHD_stop_daemon(started)
             unsafe daemon = nil
@@ -64,7 +67,8 @@ import NativeSystem
 
     private func startDaemon(_ descriptor: Int32) -> OpaquePointer? {
         // The library's own limits lie above ours, so that ours answer; its time-outs (0: none) only count silence.
-        let memory = limits.headBytes * 2 + 16_384
+        // It wipes a connection's memory after every request, so that is kept as small as a full head allows.
+        let memory = limits.headBytes + 8_192
         let options = unsafe [
             MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections + 1_024, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: 0, ptr_value: nil),

@@ -85,8 +85,11 @@ extension WritingRules {
         guard row.subjectIndex == wanted.subjectIndex else { return .otherSubject(row.consent) }
         switch row.state {
         case .unspent: return try take(wanted, in: connection)
-        // A commit of unknown fate is asked for again by the same attempt.
+        // A commit of unknown fate is asked for again by the same attempt; so is an adoption.
         case .sent where row.attempt == wanted.attempt: return .reserved
+        case .kept where row.attempt == wanted.attempt && row.lease.owner == leases.locks.instance:
+            guard let grant = row.grant else { throw .corrupt }
+            return .abandonedGrant(grant)
         case .sent, .kept:
             return leases.stands(row.lease) ? .underWay : try adopt(row, wanted, in: connection)
         case .consent:

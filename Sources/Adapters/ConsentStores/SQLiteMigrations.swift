@@ -16,6 +16,12 @@ package struct MigrationStatus: Sendable, Equatable {
     /// 0 where there is no file, or nothing of ours in it.
     package var found: Int
     package var known: Int
+
+    package init(found: Int, known: Int) {
+        self.found = found
+        self.known = known
+    }
+
     package var pending: Int { max(0, known - found) }
 }
 
@@ -66,6 +72,8 @@ extension SQLiteConnection {
         do throws(StoreFailure) {
             let found = try verifiedVersion(of: steps)
             guard found <= steps.count else { throw StoreFailure.schemaIsNewer(found: found, known: steps.count) }
+            let isEmpty = try translated { () throws(SQLiteError) in try !hasTables() }
+            guard found > 0 || isEmpty else { throw StoreFailure.damaged("the file is another program's database") }
             let missing = steps[found...]
             try translated { () throws(SQLiteError) in
                 if found == 0 { try execute(MigrationQueries.makeTable) }
@@ -79,6 +87,8 @@ extension SQLiteConnection {
             throw error
         }
     }
+
+    private func hasTables() throws(SQLiteError) -> Bool { try prepare(MigrationQueries.anyTable).step() }
 
     private func apply(_ step: SQLiteMigrations.Step, at now: Instant) throws(SQLiteError) {
         try execute(String(decoding: step.script, as: UTF8.self))
@@ -115,6 +125,7 @@ private enum MigrationQueries {
         """
     static let tableExists = SQLiteQuery(
         "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
+    static let anyTable = SQLiteQuery("SELECT 1 FROM sqlite_schema LIMIT 1")
     static let select = SQLiteQuery("SELECT version, checksum FROM schema_migrations ORDER BY version")
     static let insert = SQLiteQuery("INSERT INTO schema_migrations (version, checksum, applied_at) VALUES (?, ?, ?)")
 }

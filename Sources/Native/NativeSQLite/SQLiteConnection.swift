@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CSQLite
+internal import Glibc
 
 /// An open database, for the one thread that opened it, with its prepared statements.
 @safe package struct SQLiteConnection: ~Copyable {
@@ -81,12 +82,27 @@ private func openHandle(_ path: String, _ flags: Int32, _ busyTimeout: Int32) th
     guard let handle = unsafe opened else { throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code) }
     do {
         try check(code)
-        try check(unsafe sqlite3_busy_timeout(handle, busyTimeout))
+        let context = unsafe UnsafeMutableRawPointer(bitPattern: Int(max(0, busyTimeout)))
+        try check(unsafe sqlite3_busy_handler(handle, waitForLock, context))
         return unsafe handle
     } catch {
         _ = unsafe sqlite3_close_v2(handle)
         throw error
     }
+}
+
+/// Called by SQLite while another connection holds a lock: 1 to try again, 0 to give up (sqlite3_busy_handler).
+///
+/// Looks again every half millisecond; SQLite's own handler sleeps up to 100 ms, and a process that writes all the
+/// time would keep another one out.
+/// - Parameters:
+///   - context: the time-out in milliseconds, in the pointer's own bits.
+///   - tries: how often it was called for this lock.
+private func waitForLock(_ context: UnsafeMutableRawPointer?, _ tries: Int32) -> Int32 {
+    let milliseconds = Int(bitPattern: context)
+    guard Int(tries) < milliseconds * 2 else { return 0 }
+    usleep(500)
+    return 1
 }
 
 /// A connection's statements by the query objects that they were prepared of.

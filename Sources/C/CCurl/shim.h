@@ -19,10 +19,6 @@ static inline CURLcode ccurl_set_headers(CURL *_Nonnull easy, struct curl_slist 
     return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 }
 
-static inline CURLcode ccurl_set_blob(CURL *_Nonnull easy, CURLoption option, struct curl_blob *_Nonnull blob) {
-    return curl_easy_setopt(easy, option, blob);
-}
-
 static inline CURLcode ccurl_set_writer(CURL *_Nonnull easy, CURLoption option, curl_write_callback _Nonnull callback) {
     return curl_easy_setopt(easy, option, callback);
 }

@@ -142,7 +142,7 @@ internal import NativeSystem
     }
 
     private func keep(_ handle: EasyHandle) {
-        if idle.count < 64 { idle.append(handle) }
+        if idle.count < 256 { idle.append(handle) }
     }
 
     private func close() {

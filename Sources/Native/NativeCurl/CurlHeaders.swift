@@ -8,22 +8,34 @@ package struct CurlHeaders: Sendable {
     init(lines: [UInt8]) { self.lines = lines }
 
     /// The value of the first field of that name, written in lower case; bad UTF-8 is repaired.
-    package subscript(name: String) -> String? { all.first { $0.name == name }?.value }
+    package subscript(name: String) -> String? { fields.first { Self.isNamed($0, name) }.map(Self.value) }
 
     /// The values of every field of that name, written in lower case.
-    package func values(of name: String) -> [String] { all.filter { $0.name == name }.map(\.value) }
+    package func values(of name: String) -> [String] { fields.filter { Self.isNamed($0, name) }.map(Self.value) }
 
     /// Names in lower case, values without the blanks around them.
     package var all: [(name: String, value: String)] {
-        lines.split(separator: 0x0A).compactMap { line in
-            guard let colon = line.firstIndex(of: 0x3A) else { return nil }
-            let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-            let name = line[..<colon].map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
-            let start = line[(colon + 1)...].firstIndex { !isBlank($0) } ?? line.endIndex
-            let end = line[start...].lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
-            return (String(decoding: name, as: UTF8.self), String(decoding: line[start..<end], as: UTF8.self))
+        fields.map { field in
+            (String(decoding: field.prefix { $0 != 0x3A }.map(Self.lowered), as: UTF8.self), Self.value(of: field))
         }
     }
+
+    private var fields: [ArraySlice<UInt8>] { lines.split(separator: 0x0A).filter { $0.contains(0x3A) } }
+
+    private static func isNamed(_ field: ArraySlice<UInt8>, _ name: String) -> Bool {
+        let length = name.utf8.count
+        guard field.count > length, field[field.startIndex + length] == 0x3A else { return false }
+        return zip(field, name.utf8).allSatisfy { lowered($0) == $1 }
+    }
+
+    private static func value(of field: ArraySlice<UInt8>) -> String {
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        let value = field.drop { $0 != 0x3A }.dropFirst().drop(while: isBlank)
+        let end = value.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? value.startIndex
+        return String(decoding: value[..<end], as: UTF8.self)
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
 }
 
 extension CurlHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

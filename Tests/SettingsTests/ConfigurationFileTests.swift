@@ -40,13 +40,27 @@ struct ConfigurationFileTests {
         #expect(known.subtracting(written).sorted() == [])
     }
 
-    @Test("production.example.yaml has every setting, each with a comment before it or its section")
+    @Test("production.example.yaml has every setting, each with a comment above it or above the lines it stands with")
     func everySetting() throws {
         let schema = try readYAML(try SampleSettings.file("Config/gateway.schema.json"), limits: .configuration)
-        let document = try readYAML(try example(), limits: .configuration)
-        var present: Set<String> = []
-        collect(document, at: SettingPath.root, into: &present)
-        #expect(SchemaKeys(schema).keys.subtracting(present).sorted() == [])
+        let text = try example()
+        var first: [String: Int] = [:]
+        collect(try readYAML(text, limits: .configuration), at: SettingPath.root, into: &first)
+        #expect(SchemaKeys(schema).keys.subtracting(first.keys).sorted() == [])
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        for (key, line) in first where !key.hasSuffix(".*") {
+            #expect(hasComment(lines.map(String.init), line: line), "\(key)")
+        }
+    }
+
+    /// Whether a comment stands above the line without a blank line between them.
+    private func hasComment(_ lines: [String], line: Int) -> Bool {
+        for text in lines[..<line].reversed() {
+            let content = text.drop { $0 == " " }
+            if content.hasPrefix("#") { return true }
+            if content.isEmpty { return false }
+        }
+        return false
     }
 
     @Test("the schema closes every object whose keys it names, and every definition is used")
@@ -100,17 +114,18 @@ struct ConfigurationFileTests {
         return Array(lines.joined(separator: "\n").utf8)
     }
 
-    private func collect(_ node: YAMLNode, at path: SettingPath, into present: inout Set<String>) {
+    /// The line at which each key stands first.
+    private func collect(_ node: YAMLNode, at path: SettingPath, into first: inout [String: Int]) {
         switch node.content {
         case .scalar: return
         case .sequence(let items):
-            for (index, item) in items.enumerated() { collect(item, at: path.appending(.index(index)), into: &present) }
+            for (index, item) in items.enumerated() { collect(item, at: path.appending(.index(index)), into: &first) }
         case .mapping(let entries):
             for entry in entries {
                 let isName = path.pattern == "providers"
                 let inner = path.appending(isName ? .name(entry.key) : .key(entry.key))
-                present.insert(inner.pattern)
-                collect(entry.value, at: inner, into: &present)
+                if first[inner.pattern] == nil { first[inner.pattern] = entry.line }
+                collect(entry.value, at: inner, into: &first)
             }
         }
     }

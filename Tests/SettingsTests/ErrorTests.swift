@@ -27,7 +27,7 @@ struct ErrorTests {
               limits: { body: 64kb, connections: many }
               sleep: 3
             providers:
-              acme: { token_endpoint: "http://acme.example/token", client_id: a, client_secret: { env: NOPE }, http2: yes,
+              acme: { token_endpoint: "http://acme.example/t", client_id: a, client_secret: { env: NOPE }, http2: yes,
                 id_token: ignored }
 
             """
@@ -133,6 +133,28 @@ struct ErrorTests {
     func otherSections(line: String, expected: String) {
         let errors = SampleSettings.errors(SampleSettings.head + SampleSettings.provider + line + "\n")
         #expect(errors.contains { $0.contains(expected) }, "\(errors)")
+    }
+
+    @Test("a preset that is not known is one error, not many")
+    func unknownPreset() {
+        let text =
+            SampleSettings.head + "providers:\n  p: { preset: payal, environment: live, client_id: a, "
+            + "client_secret: { env: ACME_SECRET } }\n"
+        #expect(
+            SampleSettings.errors(text) == [
+                "conf/gateway.yaml:4: providers.p.preset: is not known; did you mean paypal?"
+            ])
+    }
+
+    @Test("two providers whose names make one variable are refused")
+    func oneVariable() {
+        let names = ["a-b", "a_b"].map { name in
+            "  \(name): { token_endpoint: 'https://a.example/t', client_id: a, id_token: ignored, "
+                + "client_secret: { env: ACME_SECRET } }\n"
+        }
+        let errors = SampleSettings.errors(SampleSettings.head + "providers:\n" + names.joined())
+        #expect(errors.count == 1)
+        #expect(errors.first?.hasPrefix("conf/gateway.yaml:5: providers.a_b: another provider's name") == true)
     }
 
     @Test("PostgreSQL needs a folder for its state")

@@ -8,6 +8,7 @@ enum CrossChecks {
             checkGrace(settings, provider, context)
         }
         refuseDoubleNotices(settings, context)
+        refuseNamesOfOneVariable(settings, context)
         if settings.providers.isEmpty {
             context.warn(path("providers"), .file, "no provider is configured; nothing can be consented to")
         }
@@ -43,6 +44,17 @@ enum CrossChecks {
             let path = path("notices").appending(.index(index))
             let place = context.place(of: path.appending(.key("id"))) ?? .file
             context.fail(path, place, "the notice \(notice.reference) stands here twice")
+        }
+    }
+
+    /// `a-b` and `a_b` would be overridden by the same variables.
+    private static func refuseNamesOfOneVariable(_ settings: GatewaySettings, _ context: ReadingContext) {
+        var seen: Set<String> = []
+        for provider in settings.providers {
+            let path = path("providers").appending(.name(provider.name))
+            guard !seen.insert(path.variable).inserted else { continue }
+            let place = context.place(of: path.appending(.key("client_id"))) ?? .file
+            context.fail(path, place, "another provider's name differs in - and _ only; choose one that differs more")
         }
     }
 

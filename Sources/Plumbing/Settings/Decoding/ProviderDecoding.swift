@@ -35,7 +35,7 @@ extension ProviderSettings {
         timeouts = ProviderTimeouts(section.section("timeouts"))
         rateLimit = section.rate("rate_limit")
         connection = ProviderConnectionSettings(&section)
-        if !section.has("id_token") {
+        if !section.has("id_token"), preset != nil || !section.has("preset") {
             // The default counts as written where the checks ask what is built.
             section.context.record(section.path.appending(.key("id_token")), section.place, value: idToken.rawValue)
         }

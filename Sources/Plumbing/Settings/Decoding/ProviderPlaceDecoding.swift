@@ -16,7 +16,12 @@ struct ProviderPlace {
         self.preset = known
         // Endpoints begin with a slash.
         self.apiURL = (apiURL ?? known?.apiURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-        if let preset { check(section, preset) } else { refuseWithoutPreset(section) }
+        if let preset {
+            check(section, preset)
+        } else if !section.has("preset") {
+            // One that is not known is an error already.
+            refuseWithoutPreset(section)
+        }
     }
 
     private func check(_ section: SectionReader, _ profile: ProfileSettings) {

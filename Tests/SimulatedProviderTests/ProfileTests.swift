@@ -50,3 +50,12 @@ struct ProfileTests {
         #expect(Set(People.known.values.map(\.userID)).count == People.known.count)
     }
 }
+
+@Suite("Numbers that nobody can guess")
+struct SecureGeneratorTests {
+    @Test("they do not come twice, over several fetches")
+    func distinct() {
+        var generator = SecureGenerator()
+        #expect(Set((0..<1_000).map { _ in generator.next() }).count == 1_000)
+    }
+}

@@ -12,13 +12,19 @@ struct CodeText: Equatable, Sendable {
     init(_ text: String) throws(FaultError) {
         var rest = text[...]
         if rest.hasPrefix("fault:") {
-            let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            let parts = Self.split(rest)
             fault = try Fault(String(parts[1]), asked: .byCode)
             rest = parts.count > 2 ? parts[2] : ""
         }
         if rest.hasPrefix("code-for:") {
-            let parts = rest.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            let parts = Self.split(rest)
             if parts.count == 3, !parts[1].isEmpty { person = String(parts[1]) }
         }
+    }
+
+    /// What stands before, between and after the first two colons; the first is there.
+    private static func split(_ text: Substring) -> [Substring] {
+        text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false).map(
+            Substring.init)
     }
 }

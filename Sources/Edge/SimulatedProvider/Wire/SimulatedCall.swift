@@ -27,11 +27,13 @@ package struct SimulatedCall: Sendable {
     }
 
     /// The path, not decoded.
-    package var path: Substring { target.prefix { $0 != "?" } }
+    package var path: Substring {
+        target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[..<$0] } ?? target[...]
+    }
 
     /// The pairs of the query.
     package var query: FormPairs {
-        FormPairs(Array(target.dropFirst(path.count + 1).utf8))
+        FormPairs(Array(target.utf8.dropFirst(path.utf8.count + 1)))
     }
 
     /// The pairs of a form body.

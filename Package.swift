@@ -138,6 +138,12 @@ let package = Package(
         tests(of: "HTTPEdge", ["Consents", "ConsentUseCases"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
         suite("StoreContractTests", ["ConsentStores", "Consents", "NativeSQLite", "NativeSystem", "TestSupport"]),
+        suite(
+            "EndToEndTests",
+            [
+                "CommandLineEdge", "Consents", "GatewayAssembly", "NativeCurl", "NativeEventLoop", "NativeJSON",
+                "NativeSystem", "TestSupport", "TokenVaults",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -65,4 +67,9 @@ int clinux_catch_signal(int number, bool caught) {
   action.sa_handler = caught ? pass_signal_on : SIG_DFL;
   sigemptyset(&action.sa_mask);
   return sigaction(number, &action, NULL);
+}
+
+int clinux_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }

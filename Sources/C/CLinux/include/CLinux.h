@@ -45,3 +45,5 @@ int clinux_ignore_broken_pipes(void);
 int clinux_watch_signals(int descriptor);
 void clinux_unwatch_signals(void);
 int clinux_catch_signal(int number, bool caught);
+// The processors that this process may run on; CPU_COUNT is a macro.
+int clinux_processor_count(void);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import ConsentStores
+import ConsentUseCases
+import Consents
+import HTTPEdge
+import NativeCurl
+import NativeEventLoop
+import ProviderClients
+import Settings
+import TokenVaults
+
+/// The house with its rooms joined: store, vault, providers, and the use cases on top of them.
+struct Gateway: Sendable {
+    let store: SQLiteStore
+    let directory: ProviderDirectory
+    let redeem: RedeemCode
+    let read: ReadConsent
+    let refresh: RefreshConsent
+    private let clients: [CurlClient]
+
+    /// - Throws: `StartFailure`: 3 for what the configuration names and is not built, 4 for keys and store.
+    static func open(in place: Workplace) throws(StartFailure) -> Gateway {
+        let ring = try KeyRing.open(place.settings.vault.keys, environment: place.environment)
+        let vault: RingVault
+        do { vault = try RingVault(ring: ring) } catch { throw StartFailure("\(error)", .storeOrKeys) }
+        let store = try openStore(in: place, ledger: vault)
+        do throws(StartFailure) {
+            return try Gateway(place, store, vault)
+        } catch {
+            store.close()
+            throw error
+        }
+    }
+
+    private init(_ place: Workplace, _ store: SQLiteStore, _ vault: RingVault) throws(StartFailure) {
+        var clients: [CurlClient] = []
+        var connections: [any ProviderConnection] = []
+        for provider in place.settings.providers {
+            let definition = ProviderDefinition(provider)
+            let own = try Gateway.clients(for: definition, on: place.loops)
+            clients += own
+            let loops = place.loops
+            connections.append(
+                CurlProviderConnection(definition, timekeeper: place.time) {
+                    loops.current.flatMap { current in own.first { $0.loop === current } }
+                })
+        }
+        let launcher = LoopLauncher(loops: place.loops)
+        directory = ProviderDirectory(connections, notices: place.settings.notices.map(\.reference))
+        redeem = RedeemCode(
+            directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
+            launcher: launcher, log: place.log)
+        refresh = RefreshConsent(
+            directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
+            launcher: launcher, log: place.log)
+        read = ReadConsent(store: store, vault: vault, time: place.time)
+        self.store = store
+        self.clients = clients
+    }
+
+    private static func clients(for definition: ProviderDefinition, on loops: EventLoopGroup) throws(StartFailure)
+        -> [CurlClient]
+    {
+        var clients: [CurlClient] = []
+        for loop in loops.loops {
+            do throws(NativeCurl.NotSentReason) {
+                clients.append(try CurlClient(loop: loop, configuration: definition.transport.curlConfiguration))
+            } catch {
+                let name = definition.facts.key.name
+                throw StartFailure("providers.\(name): its connections cannot be set up: \(error)", .configuration)
+            }
+        }
+        return clients
+    }
+
+    private static func openStore(in place: Workplace, ledger: any Ledger) throws(StartFailure) -> SQLiteStore {
+        let now = place.time.now
+        do throws(StoreFailure) {
+            return try SQLiteStore.open(
+                path: try sqlitePath(place.settings), stateDirectory: place.settings.stateDirectory,
+                instance: InstanceID(place.entropy.identifier(at: now)), ledger: ledger,
+                migrations: place.settings.store.migrate == .auto ? .automatic : .manual, limits: .standard, at: now)
+        } catch {
+            throw StartFailure(error)
+        }
+    }
+
+    /// PostgreSQL is refused when the configuration is read, until its store is built.
+    static func sqlitePath(_ settings: GatewaySettings) throws(StoreFailure) -> String {
+        guard case .sqlite(let path) = settings.store.location else {
+            throw .outOfReach("store.url: only sqlite: is built yet")
+        }
+        return path
+    }
+
+    /// How many codes and refresh tokens are on the wire or on their way to the store.
+    var flightsUnderWay: Int { get async { await redeem.flightsUnderWay + refresh.flightsUnderWay } }
+
+    /// Ends the connections to providers, then the store.
+    func close() async {
+        for client in clients { await client.stop() }
+        store.close()
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import ConsentStores
+import Consents
+import NativeSystem
+import Observability
+import Settings
+import TokenVaults
+
+/// The program: one command, from its arguments to its exit status.
+package enum Program {
+    package static let version = "0.1.0"
+
+    /// Runs the command that the process was started with.
+    package static func run() async -> Int32 {
+        await run(arguments: Array(CommandLine.arguments.dropFirst()), environment: processEnvironment())
+    }
+
+    /// - Parameters:
+    ///   - arguments: without the program's name.
+    /// - Returns: the status of the contract's section 3.
+    package static func run(arguments: [String], environment: [String: String]) async -> Int32 {
+        let output: CommandOutput
+        do throws(UsageError) {
+            output = await perform(try CommandLineParser.parse(arguments), environment)
+        } catch {
+            output = error.output
+        }
+        OutputStream.standardOutput.write(output.text)
+        OutputStream.standardError.write(output.errors)
+        return output.status.rawValue
+    }
+
+    private static func perform(_ asked: Invocation, _ environment: [String: String]) async -> CommandOutput {
+        switch asked.command {
+        case .help(let path): return .help(path)
+        case .version: return .version(version, json: asked.json)
+        case .serve:
+            return await ServeCommand.run(configPath: asked.configPath, environment: environment, json: asked.json)
+        case .demo: return await DemoCommand.run(environment: environment, json: asked.json)
+        case .simulate(let options): return await SimulateCommand.run(options, json: asked.json)
+        case .check:
+            return CheckCommand.run(configPath: asked.configPath, environment: environment, json: asked.json)
+        case .keysInit: return makeRing(asked, environment)
+        case .migrate(let statusOnly):
+            return await withPlace(asked, environment) { place in
+                StoreCommands.migrate(statusOnly: statusOnly, in: place, json: asked.json)
+            }
+        case .refresh(let ids, _):
+            return await withGateway(asked, environment) { place, gateway in
+                await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
+            }
+        case .consentsShow(let id):
+            return await withGateway(asked, environment) { _, gateway in
+                await StoreCommands.show(id, gateway, json: asked.json)
+            }
+        case .keysAPICreate(let request):
+            return await withGateway(asked, environment) { place, gateway in
+                await StoreCommands.createKey(request, in: place, gateway, json: asked.json)
+            }
+        }
+    }
+
+    /// `keys init`: needs the configuration for the path only, so its secrets are not read.
+    private static func makeRing(_ asked: Invocation, _ environment: [String: String]) -> CommandOutput {
+        do {
+            let loaded = try SettingsLoader.load(
+                path: asked.configPath, environment: environment, options: .withoutSecrets)
+            guard case .file(let path) = loaded.settings.vault.keys else {
+                return .failure("vault.keys is no file: make the ring where it is kept", status: .configuration)
+            }
+            _ = try KeyRing.create(at: path, now: Instant(milliseconds: wallClockMilliseconds()))
+            return KeyOutput.ringMade(path: path, json: asked.json)
+        } catch let errors as SettingsErrors {
+            return StartFailure(errors).output
+        } catch {
+            return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
+    private static func withPlace(
+        _ asked: Invocation, _ environment: [String: String], _ body: (Workplace) async -> CommandOutput
+    ) async -> CommandOutput {
+        do throws(StartFailure) {
+            let place = try Workplace.open(configPath: asked.configPath, environment: environment, loops: 1)
+            place.log.setLevel(.warning)
+            let output = await body(place)
+            place.close()
+            return output
+        } catch {
+            return error.output
+        }
+    }
+
+    private static func withGateway(
+        _ asked: Invocation, _ environment: [String: String],
+        _ body: @escaping @Sendable (Workplace, Gateway) async -> CommandOutput
+    ) async -> CommandOutput {
+        await withPlace(asked, environment) { place in
+            do throws(StartFailure) {
+                let gateway = try Gateway.open(in: place)
+                let output = await LoopLauncher(loops: place.loops).result { await body(place, gateway) }
+                await gateway.close()
+                return output
+            } catch {
+                return error.output
+            }
+        }
+    }
+}

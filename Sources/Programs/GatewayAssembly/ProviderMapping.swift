@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import ProviderClients
+import Settings
+
+/// Makes of a configured provider what its client needs.
+extension ProviderDefinition {
+    init(_ settings: ProviderSettings) {
+        self.init(
+            facts: ProviderFacts(settings), userinfoEndpoint: settings.endpoints.userinfo,
+            authentication: ClientAuthentication(settings.client),
+            codeParameters: CodeParameters(
+                sdk: settings.profile.sdkCodeParameters.map(RequestParameter.init),
+                browser: settings.profile.browserCodeParameters.map(RequestParameter.init)),
+            answers: AnswerRules(settings.profile),
+            claims: settings.profile.claims.compactMap(ProviderClients.ClaimRule.init),
+            transport: ProviderTransport(
+                http2: settings.connection.http2, caFile: settings.connection.caFile,
+                proxy: settings.connection.proxy.map { SecretText($0.reveal()) },
+                noProxy: settings.connection.noProxy))
+    }
+}
+
+extension ProviderFacts {
+    init(_ settings: ProviderSettings) {
+        self.init(
+            key: ProviderKey(name: settings.name, environment: settings.environment?.rawValue),
+            // Discovery is refused when the configuration is read, so the endpoint stands there.
+            issuer: IssuingClient(clientID: settings.client.id, tokenEndpoint: settings.endpoints.token ?? ""),
+            isPayPal: settings.preset == "paypal", scopes: ScopeSet(settings.scopes),
+            redirectURI: settings.redirectURI, allowedRedirectURIs: settings.redirectURIs,
+            isPKCERequired: settings.pkce == .required, isNonceRequired: settings.nonce == .required,
+            hasConstantCode: settings.environment == .mock, policy: RefreshPolicy(settings),
+            timeouts: Consents.ProviderTimeouts(
+                connect: settings.timeouts.connect, total: settings.timeouts.total,
+                answer: settings.timeouts.answer))
+    }
+}
+
+extension RefreshPolicy {
+    init(_ settings: ProviderSettings) {
+        let kind: Kind =
+            switch settings.refresh.policy {
+            case .keepAlive: .keepAlive
+            case .keepFresh: .keepFresh
+            case .onDemand: .onDemand
+            }
+        let reuse: Reuse =
+            switch settings.refreshTokenReuse {
+            case .forbidden: .forbidden
+            case .static: .fixed
+            case .grace(let window): .grace(window)
+            }
+        self.init(
+            kind: kind, interval: settings.refresh.interval, reuse: reuse, idleLife: settings.idleLife,
+            defaultLifetime: settings.defaultLifetime ?? .seconds(3600))
+    }
+}
+
+extension ClientAuthentication {
+    /// The methods that are not built are refused when the configuration is read.
+    init(_ client: ProviderClientSettings) {
+        let secret = SecretText(client.secrets.first?.reveal() ?? "")
+        switch client.authentication {
+        case .basic:
+            self = .basic(secret: secret, encoding: client.basicEncoding == .raw ? .raw : .rfc6749)
+        case .post:
+            self = .post(secret: secret)
+        case .none, .privateKeyJWT, .tls:
+            self = .none
+        }
+    }
+}
+
+extension AnswerRules {
+    init(_ profile: ProfileSettings) {
+        self.init(
+            codeErrors: profile.codeErrors.map(ProviderClients.ErrorRule.init),
+            refreshErrors: profile.refreshErrors.map(ProviderClients.ErrorRule.init),
+            correlationMembers: profile.correlationMembers, correlationHeaders: profile.correlationHeaders,
+            lifetimeUnit: profile.lifetimeUnit == .milliseconds ? .milliseconds : .seconds, tokensAt: [])
+    }
+}
+
+extension ProviderClients.ErrorRule {
+    init(_ rule: ProfileSettings.ErrorRule) {
+        let errorClass: ErrorClass =
+            switch rule.errorClass {
+            case .grantDead: .grantDead
+            case .credentials: .credentials
+            case .request: .request
+            case .throttled: .throttled
+            case .notProcessed: .notProcessed
+            case .unknown: .unknown
+            }
+        self.init(
+            statuses: rule.statuses, errors: rule.errors, descriptionContains: rule.descriptionContains,
+            needsEmptyBody: rule.needsEmptyBody, errorClass: errorClass)
+    }
+}
+
+extension ProviderClients.ClaimRule {
+    init?(_ rule: ProfileSettings.ClaimRule) {
+        let form: Form =
+            switch rule.form {
+            case .text: .text
+            case .boolean: .boolean
+            case .address: .address
+            case .number: .number
+            }
+        self.init(claim: rule.claim, from: rule.from, form: form)
+    }
+}
+
+extension RequestParameter {
+    init(_ named: NamedText) { self.init(name: named.name, value: named.text) }
+}

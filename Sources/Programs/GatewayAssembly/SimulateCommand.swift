@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import NativeEventLoop
+import NativeHTTPServer
+import NativeSystem
+import SimulatedProvider
+
+/// `simulate`: the simulated provider alone.
+enum SimulateCommand {
+    static func run(_ wanted: SimulateOptions, json: Bool) async -> CommandOutput {
+        if wanted.listsFaults { return ReadyOutput.faults(FaultTable.list, json: json) }
+        do {
+            guard let address = hostAndPort(wanted.listen) else {
+                return .failure("--listen \(wanted.listen): it must be ADDRESS:PORT", status: .usage)
+            }
+            let signals = try Signals()
+            defer { signals.stop() }
+            let loops = try EventLoopGroup.start(name: "provider", count: 1)
+            defer { loops.stop() }
+            let provider = try await start(on: loops, host: address.host, port: address.port, options(wanted))
+            for fault in wanted.faults { try provider.setFault(fault, times: nil) }
+            OutputStream.standardOutput.write(ReadyOutput.simulator(provider: provider.url, json: json).text)
+            _ = await signals.waitForEnd {}
+            await provider.stop()
+            return CommandOutput()
+        } catch {
+            return .failure("the simulated provider cannot be started: \(error)", status: .partlyDone)
+        }
+    }
+
+    /// A simulated provider with the machine's clock and real randomness.
+    static func start(on loops: EventLoopGroup, host: String, port: UInt16, _ options: SimulatorOptions)
+        async throws(HTTPServerError) -> SimulatedProvider
+    {
+        try await SimulatedProvider.start(
+            on: loops, host: host, port: port, options: options, random: SecureGenerator(),
+            milliseconds: wallClockMilliseconds)
+    }
+
+    private static func options(_ wanted: SimulateOptions) -> SimulatorOptions {
+        var options = SimulatorOptions()
+        if let mode = RefreshMode(wanted.refreshTokens.text) { options.refreshMode = mode }
+        options.environment = wanted.environment.rawValue
+        return options
+    }
+
+    /// `127.0.0.1:8090` or `[::1]:8090`.
+    private static func hostAndPort(_ text: String) -> (host: String, port: UInt16)? {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return host.isEmpty ? nil : (String(host), port)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import ConsentStores
+import ConsentUseCases
+import Consents
+import NativeSystem
+import Observability
+import Settings
+
+/// The commands that work on the store while `serve` may be running.
+enum StoreCommands {
+    /// `refresh ID…`: each once, one after the other.
+    static func refresh(_ ids: [ConsentID], in place: Workplace, _ gateway: Gateway, json: Bool) async
+        -> CommandOutput
+    {
+        var results: [RefreshResult] = []
+        let caller = CallerIdentity(name: "command line", requestID: nil)
+        for id in ids {
+            do throws(ConsentFailure) {
+                let consent = try await gateway.refresh(id, caller: caller)
+                results.append(RefreshResult(id: id, outcome: .refreshed(nextAt: consent.record.timing.dueAt)))
+            } catch {
+                results.append(RefreshResult(id: id, outcome: .failed(error)))
+            }
+        }
+        return RefreshOutput.summary(results, json: json)
+    }
+
+    /// `consents show ID`.
+    static func show(_ id: ConsentID, _ gateway: Gateway, json: Bool) async -> CommandOutput {
+        do throws(ConsentFailure) {
+            return ConsentOutput.show(try await gateway.read(id), json: json)
+        } catch {
+            switch error {
+            case .notFound: return .failure("there is no consent \(id)", status: .partlyDone)
+            case .storeUnavailable: return .failure("the store cannot be read", status: .storeOrKeys)
+            default:
+                return .failure("the consent \(id) cannot be opened with the vault's keys", status: .storeOrKeys)
+            }
+        }
+    }
+
+    /// `keys api create NAME`: the key goes to its file before the store knows it, so that none is lost.
+    static func createKey(_ request: NewAPIKey, in place: Workplace, _ gateway: Gateway, json: Bool) async
+        -> CommandOutput
+    {
+        let made = APIKey.make(
+            name: request.name, scopes: Set(request.scopes), lifetime: request.lifetime, now: place.time.now)
+        do {
+            if let path = request.outputPath {
+                try createFile(KeyOutput.file(of: made.text), at: path, permissions: 0o600)
+            }
+            try await gateway.store.createAPIKey(made.key)
+            return KeyOutput.apiKeyMade(request, key: made.text, expiresAt: made.key.expiresAt, json: json)
+        } catch StoreFailure.nameTaken {
+            return KeyOutput.nameTaken(request.name)
+        } catch let failure as FileWritingFailure {
+            return .failure("\(request.outputPath ?? ""): \(failure.sentence)", status: .partlyDone)
+        } catch {
+            return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
+    /// `migrate` and `migrate --status`.
+    static func migrate(statusOnly: Bool, in place: Workplace, json: Bool) -> CommandOutput {
+        do throws(StoreFailure) {
+            let path = try Gateway.sqlitePath(place.settings)
+            let wait = SQLiteStoreLimits.standard.busyTimeout
+            let status = try SQLiteMigrations.status(path: path, busyTimeout: wait)
+            if statusOnly { return MigrationOutput.status(found: status.found, known: status.known, json: json) }
+            try SQLiteMigrations.apply(path: path, busyTimeout: wait, at: place.time.now)
+            return MigrationOutput.applied(from: status.found, to: status.known, json: json)
+        } catch {
+            return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+}

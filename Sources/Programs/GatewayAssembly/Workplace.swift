@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import Consents
+import NativeEventLoop
+import NativeSystem
+import Observability
+import Settings
+import TokenVaults
+
+/// What every command works with: the configuration, the loops, the clock and the log.
+struct Workplace: Sendable {
+    let loaded: LoadedSettings
+    let environment: [String: String]
+    let loops: EventLoopGroup
+    let time: SystemTimekeeper
+    let entropy: SystemEntropy
+    let log: Log
+    let logSink: StandardErrorSink
+
+    var settings: GatewaySettings { loaded.settings }
+
+    /// Reads the configuration and starts the loops.
+    /// - Parameter loops: how many threads.
+    /// - Throws: `StartFailure` with status 3 for the configuration.
+    static func open(configPath: String?, environment: [String: String], loops count: Int) throws(StartFailure)
+        -> Workplace
+    {
+        let loaded: LoadedSettings
+        do throws(SettingsErrors) {
+            loaded = try SettingsLoader.load(path: configPath, environment: environment, options: .whole)
+        } catch {
+            throw StartFailure(error)
+        }
+        do {
+            let sink = try StandardErrorSink()
+            let loops = try EventLoopGroup.start(name: "loop", count: count)
+            let log = Log(
+                level: LogLevel(loaded.settings.logging.level), format: LogFormat(loaded.settings.logging.format),
+                sink: sink, now: wallClockMilliseconds)
+            return Workplace(
+                loaded: loaded, environment: environment, loops: loops, time: SystemTimekeeper(loops: loops),
+                entropy: SystemEntropy(), log: log, logSink: sink)
+        } catch {
+            throw StartFailure("the program's threads cannot be started: \(error)", .partlyDone)
+        }
+    }
+
+    /// The last lines are out and the threads have ended when it returns.
+    func close() {
+        loops.stop()
+        logSink.flush(within: .seconds(2))
+    }
+}
+
+extension LogLevel {
+    init(_ level: LoggingSettings.Level) {
+        self =
+            switch level {
+            case .debug: .debug
+            case .info: .info
+            case .warning: .warning
+            case .error: .error
+            }
+    }
+}
+
+extension LogFormat {
+    init(_ format: LoggingSettings.Format) {
+        self =
+            switch format {
+            case .text: .text
+            case .json: .json
+            }
+    }
+}

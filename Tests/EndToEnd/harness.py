@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of whole processes share: the gateway, the simulated provider, and a proxy between them that sees
+every byte and can stop the world at each step of an exchange. Python's standard library only."""
+import http.client
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+DEADLINE = 30.0
+
+
+class Failure(Exception):
+    """What the test found wrong."""
+
+
+def program():
+    """The built program: $GATEWAY, else the release build, else the debug one."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".build")
+    names = [os.environ.get("GATEWAY", ""), f"{root}/release/consent-gateway", f"{root}/debug/consent-gateway"]
+    for name in names:
+        if name and os.access(name, os.X_OK):
+            return os.path.abspath(name)
+    raise Failure("build the program first: swift build --product consent-gateway")
+
+
+class Process:
+    """One command of the program that prints a line of JSON when it is ready."""
+
+    def __init__(self, arguments, log, environment=None):
+        self.log = open(log, "ab")
+        self.process = subprocess.Popen(
+            [program(), *arguments, "--json"], stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
+            env={**os.environ, **(environment or {})})
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failure(f"{arguments[0]} did not start; see {log}")
+        self.ready = json.loads(line)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def stop(self):
+        """Ends it as an operator does; the exit status must be 0."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=DEADLINE)
+        self.process.stdout.close()
+        self.log.close()
+        if status != 0:
+            raise Failure(f"the process ended with status {status}")
+
+
+def run(*arguments):
+    """Runs a command to its end; returns what it printed."""
+    done = subprocess.run([program(), *arguments], capture_output=True, timeout=DEADLINE)
+    if done.returncode != 0:
+        raise Failure(f"{arguments} ended with {done.returncode}: {done.stderr.decode()}")
+    return done.stdout
+
+
+def call(address, method, path, body=None, headers=None, timeout=DEADLINE):
+    """One request on a connection of its own: (status, headers, JSON). OSError where no answer came."""
+    host, port = address.removeprefix("http://").rsplit(":", 1)
+    connection = http.client.HTTPConnection(host, int(port), timeout=timeout)
+    try:
+        data = None if body is None else json.dumps(body).encode()
+        connection.request(method, path, data, {"Content-Type": "application/json", **(headers or {})})
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, answer.headers, json.loads(text) if text else None
+    except http.client.HTTPException as error:
+        raise OSError(str(error)) from error
+    finally:
+        connection.close()
+
+
+class House:
+    """A folder with keys, a configuration and a store; the simulated provider; and gateways on top of them."""
+
+    def __init__(self, simulator_arguments=(), provider_settings="", through=None):
+        self.folder = tempfile.mkdtemp(prefix="consent-gateway-test-")
+        self.log = f"{self.folder}/gateway.log"
+        self.provider = Process(["simulate", "--listen", "127.0.0.1:0", *simulator_arguments],
+                                f"{self.folder}/provider.log")
+        self.provider_url = self.provider.ready["provider"]
+        self.proxy = through(self.provider_url) if through else None
+        self.config = f"{self.folder}/gateway.yaml"
+        with open(self.config, "w") as file:
+            file.write(f"""\
+server: {{ listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0" }}
+store: {{ url: "sqlite:consents.db" }}
+vault: {{ keys: {{ file: vault-keys.json }} }}
+providers:
+  paypal:
+    preset: paypal
+    environment: sandbox
+    api_url: {self.proxy.url if self.proxy else self.provider_url}
+    client_id: simulated-client
+    client_secret: simulated-secret
+    scopes: [openid, profile, email, address, phone]
+{provider_settings}""")
+        run("keys", "init", "--config", self.config)
+        made = run("keys", "api", "create", "test", "--config", self.config, "--json",
+                   "--scopes", "consents:read,consents:write,profiles:read")
+        self.key = json.loads(made)["key"]
+
+    def serve(self):
+        return Process(["serve", "--config", self.config], self.log)
+
+    def authorized(self):
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def fresh_code(self):
+        _, _, made = call(self.provider_url, "POST", "/simulator/codes", {})
+        return made["code"]
+
+    def post_code(self, api, code, subject, timeout=DEADLINE):
+        body = {"provider": "paypal", "subject": subject,
+                "authorization": {"response_type": "authorization_code", "response": {"code": code},
+                                  "client": {"environment": "sandbox", "platform": "iOS"}}}
+        return call(api, "POST", "/v1/consents", body, self.authorized(), timeout)
+
+    def close(self):
+        if self.proxy:
+            self.proxy.close()
+        self.provider.kill()
+
+
+class Proxy:
+    """Stands between gateway and provider, one request after the other on each connection. `at(step)` is called with
+    each step of each call; it may kill the gateway, and answers whether to go on."""
+
+    def __init__(self, target):
+        self.target = target.removeprefix("http://").rsplit(":", 1)
+        self.at = lambda step: True
+        self.token_requests = []
+        self.answers = []
+        self.lock = threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        upstream = socket.create_connection((self.target[0], int(self.target[1])))
+        try:
+            with connection, upstream:
+                while self.pass_one(connection, upstream):
+                    pass
+        except OSError:
+            pass
+
+    def pass_one(self, connection, upstream):
+        request = read_message(connection)
+        if not request:
+            return False
+        call_name = "token" if b"/oauth2/token" in request.split(b"\r\n", 1)[0] else "userinfo"
+        if call_name == "token":
+            with self.lock:
+                self.token_requests.append(request)
+        if not self.at(call_name + ".request"):
+            return False
+        upstream.sendall(request)
+        answer = read_message(upstream)
+        with self.lock:
+            self.answers.append(answer)
+        if not self.at(call_name + ".answer"):
+            return False
+        connection.sendall(answer)
+        return self.at(call_name + ".answered")
+
+    def times_sent(self, code):
+        """How often a code went through."""
+        needle = b"code=" + code.encode()
+        with self.lock:
+            return sum(needle in request for request in self.token_requests)
+
+    def close(self):
+        self.listener.close()
+
+
+def read_message(connection):
+    """One HTTP message with a Content-Length, or none where the peer has closed."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = connection.recv(65536)
+        if not piece:
+            return b""
+        data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = 0
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            length = int(value)
+    while len(body) < length:
+        piece = connection.recv(65536)
+        if not piece:
+            return b""
+        body += piece
+    return head + b"\r\n\r\n" + body
+
+
+def wait_until(condition, what):
+    """Polls until the condition holds; a Failure after the deadline."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure(f"not within {DEADLINE:.0f} s: {what}")
+        time.sleep(0.005)
+
+
+def random_word():
+    return secrets.token_hex(6)

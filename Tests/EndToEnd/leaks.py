@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing of a person and no secret can be read in what the gateway leaves behind: exchanges, refreshes and refusals
+go through, then every file of the store, the state and the log is searched for every value that went over the wire."""
+import base64
+import json
+import os
+import sys
+import urllib.parse
+
+from harness import Failure, House, Proxy, call
+
+# What the operator wrote himself, and the vault's keys.
+NOT_SEARCHED = ("gateway.yaml", "vault-keys.json", "provider.log")
+
+
+def leaves(value):
+    """The texts of a JSON document that are long enough to be told from chance."""
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from leaves(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from leaves(member)
+    elif isinstance(value, str) and len(value) >= 4:
+        yield value
+
+
+# Members that are the same for everybody.
+HARMLESS = ("token_type", "scope", "app_id", "locale", "zoneinfo", "account_type", "country", "error")
+
+
+def canaries(house, codes, subjects):
+    values = set(codes) | set(subjects) | {"simulated-secret", house.key}
+    for answer in house.proxy.answers:
+        document = json.loads(answer.partition(b"\r\n\r\n")[2] or b"{}")
+        if "address" in document:
+            document["address"].pop("country", None)
+        values |= set(leaves({name: value for name, value in document.items() if name not in HARMLESS}))
+    return values
+
+
+def forms(value):
+    raw = value.encode()
+    yield raw
+    yield raw.hex().encode()
+    yield urllib.parse.quote(value, safe="").encode()
+    yield value.encode("utf-16-le")
+    for shift in range(3):
+        text = base64.b64encode(b"\0" * shift + raw).rstrip(b"=")
+        inner = text[-(-shift * 8 // 6):-1]
+        if len(inner) >= 6:
+            yield inner
+            yield inner.replace(b"+", b"-").replace(b"/", b"_")
+
+
+def main():
+    house = House(through=Proxy)
+    gateway = house.serve()
+    api = gateway.ready["api"]
+    codes, subjects = [], []
+    for number in range(12):
+        code = house.fresh_code() if number % 4 != 3 else f"forged-canary-code-{number:04}"
+        codes.append(code)
+        subjects.append(f"canary-subject-{number:04}@shop.example")
+        status, _, body = house.post_code(api, code, subjects[-1])
+        if status == 201:
+            call(api, "POST", f"/v1/consents/{body['id']}/refresh", None, house.authorized())
+            call(api, "GET", f"/v1/consents/{body['id']}", None, house.authorized())
+        elif number % 4 != 3:
+            raise Failure(f"a good code was answered {status} {body}")
+        house.post_code(api, code, "canary-subject-of-another")
+    call(api, "GET", "/v1/consents/canary-path-value", None, {"Authorization": "Bearer cgk_canary_guess"})
+    values = canaries(house, codes, subjects + ["canary-subject-of-another", "canary-path-value", "cgk_canary_guess"])
+    found = search(house, values)
+    gateway.stop()
+    found |= search(house, values)
+    house.close()
+    if found:
+        raise Failure(f"{len(found)} values can be read: " + ", ".join(sorted(found)))
+    print(f"{len(values)} values searched for in {len(list(files(house)))} files: none found")
+
+
+def files(house):
+    for folder, _, names in os.walk(house.folder):
+        for name in names:
+            if name not in NOT_SEARCHED:
+                yield os.path.join(folder, name)
+
+
+def search(house, values):
+    found = set()
+    for path in files(house):
+        with open(path, "rb") as file:
+            content = file.read()
+        found |= {f"{value[:6]}... in {os.path.basename(path)}"
+                  for value in values for form in forms(value) if form in content}
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"leaks: {failure}")

@@ -1,0 +1,39 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Each request posts a code of its own, which the simulated provider takes as issued.
+local key = os.getenv("GATEWAY_KEY")
+local number = 0
+local threads = 0
+
+function setup(thread)
+    thread:set("id", threads)
+    threads = threads + 1
+end
+
+function init()
+    math.randomseed(os.time() + id * 7919)
+    run = string.format("%08x%08x", math.random(0, 0x7fffffff), math.random(0, 0x7fffffff))
+    wrk.headers["Authorization"] = "Bearer " .. key
+    wrk.headers["Content-Type"] = "application/json"
+    wrong = 0
+end
+
+function request()
+    number = number + 1
+    local name = run .. "-" .. id .. "-" .. number
+    local body = '{"provider":"paypal","subject":"user-' .. name .. '","authorization":{"response_type":' ..
+        '"authorization_code","response":{"code":"code-for:person' .. name .. ':' .. name .. '"},"client":' ..
+        '{"environment":"sandbox","paypal_sdk_version":"2.18.1","platform":"iOS","product_name":"PayPal iOS SDK"}}}'
+    return wrk.format("POST", "/v1/consents", nil, body)
+end
+
+function response(status)
+    if status ~= 201 then wrong = wrong + 1 end
+end
+
+function done(summary, latency)
+    io.write(string.format(
+        '{"requests":%d,"seconds":%.3f,"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d,' ..
+        '"p50_ms":%.3f,"p99_ms":%.3f}\n',
+        summary.requests, summary.duration / 1e6, summary.errors.connect, summary.errors.read, summary.errors.write,
+        summary.errors.status, summary.errors.timeout, latency:percentile(50) / 1000, latency:percentile(99) / 1000))
+end

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import Consents
+import NativeCurl
+import NativeEventLoop
+import NativeJSON
+import NativeSystem
+import TestSupport
+import TokenVaults
+
+@testable import GatewayAssembly
+
+/// A whole gateway in this process: a real configuration file, a real SQLite store, real HTTP on a free port.
+final class TestGateway: Sendable {
+    let folder: String
+    let serving: Serving
+    let key: String
+    private let clientLoop: EventLoop
+    private let client: CurlClient
+
+    private init(folder: String, serving: Serving, key: String, loop: EventLoop, client: CurlClient) {
+        self.folder = folder
+        self.serving = serving
+        self.key = key
+        clientLoop = loop
+        self.client = client
+    }
+
+    /// Runs `body` with a gateway whose provider is at that URL, and takes it down after.
+    /// - Parameters:
+    ///   - providerSettings: further lines of the provider's section, indented by four.
+    ///   - sections: further top-level sections.
+    static func with<Value>(
+        provider url: String, providerSettings: String = "", sections: String = "",
+        _ body: (TestGateway) async throws -> Value
+    ) async throws -> Value {
+        let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
+        defer { removeFolder(at: folder) }
+        try prepare(folder, configuration(url, providerSettings, sections))
+        let gateway = try await start(in: folder)
+        do {
+            let value = try await body(gateway)
+            await gateway.stop()
+            return value
+        } catch {
+            await gateway.stop()
+            throw error
+        }
+    }
+
+    /// Another gateway on the same folder: the next life of the process, or a second instance.
+    static func start(in folder: String) async throws -> TestGateway {
+        let place = try Workplace.open(configPath: folder + "/gateway.yaml", environment: [:], loops: 1)
+        place.log.setLevel(.error)
+        let serving = try await Serving.start(in: place)
+        let made = APIKey.make(
+            name: "test-\(serving.api.port)", scopes: Set(CallerScope.allCases), lifetime: nil, now: place.time.now)
+        try await serving.gateway.store.createAPIKey(made.key)
+        try await serving.callers.reload()
+        let loop = try EventLoop.start(name: "test client")
+        let client = try CurlClient(loop: loop, configuration: CurlConfiguration())
+        return TestGateway(
+            folder: folder, serving: serving, key: made.text.reveal(), loop: loop, client: client)
+    }
+
+    static func prepare(_ folder: String, _ configuration: String) throws {
+        _ = try KeyRing.create(
+            at: folder + "/vault-keys.json", now: Instant(milliseconds: wallClockMilliseconds()))
+        try createFile(Array(configuration.utf8), at: folder + "/gateway.yaml", permissions: 0o600)
+    }
+
+    func stop() async {
+        _ = await serving.drain { true }
+        await client.stop()
+        clientLoop.stop()
+        serving.place.close()
+    }
+
+    private static func configuration(_ url: String, _ providerSettings: String, _ sections: String) -> String {
+        """
+        server:
+          listen: 127.0.0.1:0
+          admin_listen: 127.0.0.1:0
+        store:
+          url: sqlite:consents.db
+        vault:
+          keys: { file: vault-keys.json }
+        providers:
+          paypal:
+            preset: paypal
+            environment: sandbox
+            api_url: \(url)
+            client_id: simulated-client
+            client_secret: simulated-secret
+            scopes: [openid, profile, email, address, phone]
+        \(providerSettings)
+        \(sections)
+        """
+    }
+}
+
+/// What a caller got.
+struct TestAnswer: Sendable {
+    let status: Int
+    let headers: CurlHeaders
+    let json: JSONValue
+
+    var code: String? { json["code"]?.string }
+    var id: String? { json["id"]?.string }
+}
+
+extension TestGateway {
+    struct NoAnswer: Error {}
+
+    /// One call with the test's key.
+    func call(_ method: CurlMethod, _ path: String, key: String? = nil, headers: [(name: String, value: String)] = [])
+        async throws -> TestAnswer
+    {
+        let fields: [(name: String, value: String)] = [
+            ("Authorization", "Bearer \(key ?? self.key)"), ("Content-Type", "application/json"),
+        ]
+        let request = CurlRequest(
+            method: method, url: serving.apiAddress + path, headers: fields + headers, connectTimeout: .seconds(5),
+            timeout: .seconds(30), spends: false)
+        guard case .answered(let answer) = await client.perform(request) else { throw NoAnswer() }
+        return TestAnswer(
+            status: answer.status, headers: answer.headers,
+            json: answer.body.isEmpty ? .null : try JSONValue.parse(answer.body, as: .callers))
+    }
+
+    /// Posts the SDK's response with that code.
+    func post(code: String, subject: String, query: String = "") async throws -> TestAnswer {
+        let body = """
+            {"response_type":"authorization_code","response":{"code":"\(code)"},"client":{"environment":"sandbox",\
+            "paypal_sdk_version":"2.18.1","platform":"iOS","product_name":"PayPal iOS SDK"}}
+            """
+        return try await call(.post(Array(body.utf8)), "/v1/consents?subject=\(subject)\(query)")
+    }
+
+    func record(_ id: String) async throws -> TestAnswer { try await call(.get, "/v1/consents/\(id)") }
+    func refresh(_ id: String) async throws -> TestAnswer { try await call(.post([]), "/v1/consents/\(id)/refresh") }
+    func events(_ id: String) async throws -> [StoredEvent] {
+        guard let parsed = ConsentID(id) else { throw NoAnswer() }
+        return try await serving.gateway.store.events(of: parsed)
+    }
+}

@@ -141,8 +141,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "CommandLineEdge", "Consents", "GatewayAssembly", "NativeCurl", "NativeEventLoop", "NativeJSON",
-                "NativeSystem", "TestSupport", "TokenVaults",
+                "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl", "NativeEventLoop",
+                "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability", "TestSupport", "TokenVaults",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import NativeCurl
 import NativeJSON
 import TestSupport
 import Testing

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import NativeHTTPServer
+import NativeJSON
 import TestSupport
 import Testing
+
+@testable import GatewayAssembly
 
 @Suite("Refreshing a grant")
 struct RefreshTests {

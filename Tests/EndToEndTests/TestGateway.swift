@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
+import ConsentStores
 import Consents
 import NativeCurl
+import HTTPEdge
 import NativeEventLoop
+import NativeHTTPServer
 import NativeJSON
 import NativeSystem
+import Observability
 import TestSupport
 import TokenVaults
 

@@ -52,6 +52,37 @@ struct TimeTests {
         #expect(statuses == [Int?](repeating: 200, count: calls))
     }
 
+    /// 900,000 bytes are more than libcurl reads in one go, and the rest must not wait for another turn.
+    @Test("an answer of many pieces that arrived while the loop was blocked is taken whole")
+    func lateLargeAnswer() async throws {
+        let isBlocked = Event()
+        let isAnswered = Event()
+        let size = 900_000
+        let server = ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            isBlocked.wait()
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+            peer.write([UInt8](repeating: 0x61, count: size))
+            isAnswered.signal()
+            _ = peer.readRequest()
+        }
+        defer { server.stop() }
+        let timeout = Duration.seconds(1)
+        let result = try await withClient { client in
+            let fence: @Sendable () -> Bool = {
+                let deadline = MonotonicInstant.now().advanced(by: timeout + .milliseconds(10))
+                client.loop.execute {
+                    isBlocked.signal()
+                    isAnswered.wait()
+                    while MonotonicInstant.now() < deadline { usleep(1000) }
+                }
+                return true
+            }
+            return await client.perform(.spend(server.url("/"), timeout: timeout, fence: fence))
+        }
+        #expect(result.answer?.body.count == size, "\(result)")
+    }
+
     @Test("a call that is not answered in time is an unknown outcome, at its time")
     func timeout() async throws {
         let server = ScriptedServer { peer in while peer.readRequest() != nil {} }

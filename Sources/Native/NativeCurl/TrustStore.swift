@@ -4,7 +4,11 @@ internal import CCurl
 /// Which certificates are trusted: the system's, and a file's beside them.
 ///
 /// The system's bundle alone is parsed once a client (libcurl caches it only where `CAPATH` is off); with a file beside
-/// it, the system's come from its hashed folder, of which a handshake reads what it needs.
+/// it, the system's come from its hashed folder, of which a handshake reads what it needs. CPU of a handshake:
+///
+///     libcurl's defaults (bundle and folder)   35 ms each
+///     bundle without folder                    38 ms the first, 1.3 ms the others
+///     a file, and the folder                    2 ms each
 struct TrustStore {
     private let file: String?
     private let folder: String?

@@ -63,19 +63,21 @@ struct ConcurrencyTests {
             if request.rawPath == Array("/endless".utf8) { await gate.passed() }
             return HTTPResponse(status: 200)
         }
-        let endless = try await RunningServer.use(handler: handler) { running in
+        try await RunningServer.use(handler: handler) { running in
             let endless = try running.connect()
             try endless.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
             try await until { running.server.openRequests == 1 }
             let other = try running.connect()
             try other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try await other.readAnswer().hasPrefix("HTTP/1.1 200 "))
-            return endless
+            await running.server.stop()
+            let answer = String(decoding: try await endless.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 503 "))
+            #expect(answer.hasSuffix("refused: stopping"))
+            #expect(running.server.openRequests == 1)
+            gate.open()
+            try await until { running.server.openRequests == 0 }
         }
-        let answer = String(decoding: try await endless.readToEnd(), as: UTF8.self)
-        #expect(answer.hasPrefix("HTTP/1.1 503 "))
-        #expect(answer.hasSuffix("refused: stopping"))
-        gate.open()
     }
 
     @Test("handlers run on the loop of their connection, also after they have waited")

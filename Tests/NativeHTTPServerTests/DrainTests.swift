@@ -68,6 +68,17 @@ struct DrainTests {
         }
     }
 
+    @Test("a port that somebody listens on already is a typed failure, not shared in silence")
+    func portInUse() async throws {
+        try await RunningServer.use(handler: echo) { running in
+            let options = HTTPServerOptions(
+                host: "127.0.0.1", port: running.server.port, limits: RunningServer.limits)
+            await #expect(throws: HTTPServerError.cannotListen(SystemCallError("bind", code: 98))) {
+                _ = try await HTTPServer.start(on: running.loops, options: options, handler: echo)
+            }
+        }
+    }
+
     @Test("an address that is no address, or not ours, is a typed failure", arguments: [
         ("localhost", HTTPServerError.notAnAddress("localhost")), ("[::1]", .notAnAddress("[::1]")),
         ("192.0.2.1", .cannotListen(SystemCallError("bind", code: 99))),

@@ -26,6 +26,21 @@ struct PeerTests {
         }
     }
 
+    @Test("what was sent ahead is answered even when the stream has ended behind it")
+    func pipelinedAndHalfClosed() async throws {
+        try await RunningServer.use(handler: echo) { running in
+            let connection = try running.connect()
+            try connection.send(
+                "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"
+                    + "GET /3 HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.finishSending()
+            let answers = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+            #expect(answers.contains("GET /1 HTTP/1.1 200"))
+            #expect(answers.contains("POST /2 bodyHTTP/1.1 200"))
+            #expect(answers.hasSuffix("GET /3 "))
+        }
+    }
+
     @Test("when the peer is gone the handler runs to its end, and the answer is dropped")
     func goneWhileSuspended() async throws {
         let gate = Gate()

@@ -45,6 +45,27 @@ struct TimeoutTests {
         }
     }
 
+    @Test("a body that has arrived when its deadline passes is taken, however much of it lies in the socket")
+    func arrivedInTime() async throws {
+        var limits = TimeoutTests.limits(body: .milliseconds(100))
+        limits.bodyBytes = 100_000
+        let peer = Locked<RawConnection?>(nil)
+        var handler = echo
+        handler.admission = { _ in
+            // The loop is held up past the deadline, as by SIGSTOP, while the body arrives.
+            let end = MonotonicInstant.now().advanced(by: .milliseconds(250))
+            try? peer.withLock { $0 }?.send([UInt8](repeating: 0x78, count: 60_000))
+            while MonotonicInstant.now() < end {}
+            return nil
+        }
+        try await RunningServer.use(limits: limits, handler: handler) { running in
+            let connection = try running.connect()
+            peer.withLock { $0 = connection }
+            try connection.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
+            #expect(try await connection.readAnswer().utf8.count > 60_000)
+        }
+    }
+
     @Test("a connection that says nothing is closed")
     func silent() async throws {
         let limits = TimeoutTests.limits(head: .milliseconds(100))

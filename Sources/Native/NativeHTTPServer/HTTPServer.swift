@@ -28,6 +28,7 @@ package final class HTTPServer: Sendable {
     package static func start(
         on loops: EventLoopGroup, options: HTTPServerOptions, handler: any HTTPHandler
     ) async throws(HTTPServerError) -> HTTPServer {
+        if options.port != 0 { try ListeningSocket.checkUnused(host: options.host, port: options.port) }
         let counters = ServerCounters()
         var port = options.port
         var parts: [ServerLoop] = []

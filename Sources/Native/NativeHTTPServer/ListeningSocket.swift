@@ -60,12 +60,28 @@ struct ListeningSocket: ~Copyable {
         let descriptor = socket(address.family, flags, 0)
         guard descriptor >= 0 else { throw .cannotListen(.last("socket")) }
         let opened = ListeningSocket(owning: descriptor)
-        do throws(SystemCallError) { try prepare(descriptor, address) } catch { throw .cannotListen(error) }
+        do throws(SystemCallError) { try prepare(descriptor, address, isShared: true) } catch { throw .cannotListen(error) }
         return opened
     }
 
-    private static func prepare(_ descriptor: Int32, _ address: SocketAddress) throws(SystemCallError) {
-        var options = [(SOL_SOCKET, SO_REUSEADDR), (SOL_SOCKET, SO_REUSEPORT)]
+    /// Sees to it that nobody else listens there: a second process of the same user would share the port in silence.
+    ///
+    /// - Throws: `HTTPServerError.cannotListen` with `EADDRINUSE`, `notAnAddress`.
+    static func checkUnused(host: String, port: UInt16) throws(HTTPServerError) {
+        let address = try SocketAddress(host: host, port: port)
+        let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .cannotListen(.last("socket")) }
+        let probe = ListeningSocket(owning: descriptor)
+        do throws(SystemCallError) {
+            try prepare(probe.descriptor, address, isShared: false)
+        } catch { throw .cannotListen(error) }
+    }
+
+    private static func prepare(
+        _ descriptor: Int32, _ address: SocketAddress, isShared: Bool
+    ) throws(SystemCallError) {
+        var options = [(SOL_SOCKET, SO_REUSEADDR)]
+        if isShared { options.append((SOL_SOCKET, SO_REUSEPORT)) }
         if address.family == AF_INET6 { options.append((Int32(IPPROTO_IPV6), Int32(IPV6_V6ONLY))) }
         for (level, option) in options {
             var yes: Int32 = 1
@@ -73,7 +89,7 @@ struct ListeningSocket: ~Copyable {
             guard code == 0 else { throw .last("setsockopt") }
         }
         guard address.bind(descriptor) == 0 else { throw .last("bind") }
-        guard listen(descriptor, 4_096) == 0 else { throw .last("listen") }
+        guard !isShared || listen(descriptor, 4_096) == 0 else { throw .last("listen") }
     }
 
     deinit {

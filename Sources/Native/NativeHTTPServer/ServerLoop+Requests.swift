@@ -121,7 +121,11 @@ extension ServerLoop {
         connection.forgetRequest()
         connection.isFirst = false
         guard connection.phase != .ending else { return }
-        connection.enter(.waiting, until: .now().advanced(by: limits.idleTimeout))
+        // The library misses the end of a stream that came together with a request's last bytes. What was sent ahead
+        // is answered still: it lies in the library's buffer, and begins before the next sweep.
+        let now = MonotonicInstant.now()
+        let hasEnded = connection.socket.isHalfClosed
+        connection.enter(.waiting, until: hasEnded ? now : now.advanced(by: limits.idleTimeout))
     }
 
     private func count(_ connection: HTTPConnection) {
@@ -163,9 +167,7 @@ extension ServerLoop {
         // The library closes the connection of a request that is refused so.
         if response.isHangUp { return .NO }
         let sendable = response.isSendable ? response : render(.unsendableResponse, head: connection.head)
-        // The end of a stream that came together with the request's last bytes is an event that the library misses.
-        let closes = isDraining || sendable.closesConnection || connection.socket.isHalfClosed
-        return unsafe queueAnswer(sendable, on: handle, closing: closes)
+        return unsafe queueAnswer(sendable, on: handle, closing: isDraining || sendable.closesConnection)
     }
 }
 

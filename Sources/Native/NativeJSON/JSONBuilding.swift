@@ -88,10 +88,13 @@ extension Int64: JSONConvertible { package var json: JSONValue { JSONValue(self)
 extension Double: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
 extension Bool: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
 extension Optional: JSONConvertible where Wrapped: JSONConvertible {
-    package var json: JSONValue { map(\.json) ?? .null }
+    package var json: JSONValue {
+        // A closure, not a key path: in generic code the runtime would build one for each call.
+        map { $0.json } ?? .null
+    }
 }
 extension Array: JSONConvertible where Element: JSONConvertible {
-    package var json: JSONValue { .array(map(\.json)) }
+    package var json: JSONValue { .array(map { $0.json }) }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {

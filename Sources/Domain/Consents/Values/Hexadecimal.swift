@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Lower-case hexadecimal, as identifiers and digests are written.
 package enum Hexadecimal {
-    package static func text(of bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
+    package static func text(of bytes: some Sequence<UInt8>) -> String { text(of: Array(bytes)) }
+
+    package static func text(of bytes: [UInt8]) -> String {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
         var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.count)
         for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -81,7 +81,7 @@ struct CodeTests {
         }
     }
 
-    @Test("a sent code of a dead instance is unknown, and its late success is still kept", arguments: StoreKind.allCases)
+    @Test("a dead instance's code is unknown, and its late success still kept", arguments: StoreKind.allCases)
     func deadSender(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)
         let (dying, store) = (try place.open(), try place.open())

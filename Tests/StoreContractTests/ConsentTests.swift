@@ -79,7 +79,8 @@ struct ConsentTests {
         let (subject, person) = (Make.index(), Make.index())
         let older = try await store.keepConsent(Make.consent(subject: subject, providerSubject: person)).id
         let newer = try await store.keepConsent(
-            Make.consent(subject: subject, providerSubject: nil, at: Make.now.advanced(by: .seconds(1)))).id
+            Make.consent(subject: subject, providerSubject: nil, at: Make.now.advanced(by: .seconds(1)))
+        ).id
         #expect(try await store.saveProfile(Make.profile(newer, providerSubject: person)) == .superseded(older))
         try await expectSuperseded(older, by: newer, in: store)
         let kept = try #require(try await store.consent(newer))
@@ -94,7 +95,8 @@ struct ConsentTests {
         let (subject, person) = (Make.index(), Make.index())
         let older = try await store.keepConsent(Make.consent(subject: subject, providerSubject: nil)).id
         let newer = try await store.keepConsent(
-            Make.consent(subject: subject, providerSubject: person, at: Make.now.advanced(by: .seconds(1)))).id
+            Make.consent(subject: subject, providerSubject: person, at: Make.now.advanced(by: .seconds(1)))
+        ).id
         #expect(try await store.saveProfile(Make.profile(older, providerSubject: person)) == .gaveWay(to: newer))
         try await expectSuperseded(older, by: newer, in: store)
         #expect(try await store.consent(newer)?.tokens?.text == "tokens 1")

@@ -135,7 +135,7 @@ struct RefreshTests {
         #expect(try await store.consent(id)?.record.status == .active)
     }
 
-    @Test("a refresh sent by a dead instance is named unknown before anybody sends again", arguments: StoreKind.allCases)
+    @Test("a dead instance's refresh is named unknown before anybody sends again", arguments: StoreKind.allCases)
     func deadSender(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)
         let (dying, store) = (try place.open(), try place.open())

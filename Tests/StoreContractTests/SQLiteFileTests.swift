@@ -159,9 +159,11 @@ struct SQLiteFileTests {
         #expect(await !store.storeIsReady())
     }
 
-    @Test("leases of another boot, or longer than any that was given, do not stand", arguments: [
-        "lease_boot = 'another'", "lease_until = lease_until + 7200000",
-    ])
+    @Test(
+        "leases of another boot, or longer than any that was given, do not stand",
+        arguments: [
+            "lease_boot = 'another'", "lease_until = lease_until + 7200000",
+        ])
     func oddLeases(change: String) async throws {
         let place = try StorePlace(.sqlite)
         let (owner, store) = (try place.open(), try place.open())

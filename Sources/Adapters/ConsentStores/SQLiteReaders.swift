@@ -44,7 +44,9 @@ final class SQLiteReaders: Sendable {
                     }
                     continuation.resume(returning: outcome)
                 }, limit: limit)
-            if !isTaken { continuation.resume(returning: .failure(.retryLater("too many reads wait, or it is closing"))) }
+            if !isTaken {
+                continuation.resume(returning: .failure(.retryLater("too many reads wait, or it is closing")))
+            }
         }
         return try outcome.get()
     }

@@ -54,9 +54,9 @@ package struct FileLock: ~Copyable, Sendable {
         _ path: String, _ kind: Int32, _ whenFree: () throws(SystemCallError) -> Void
     ) throws(SystemCallError) -> State {
         let descriptor: Int32
-        do { descriptor = try openLockFile(path, O_RDWR) } catch where error.code == ENOENT { return .absent }
+        do { descriptor = try openLockFile(path, O_RDWR) } catch  where error.code == ENOENT { return .absent }
         defer { _ = close(descriptor) }
-        do { try lock(descriptor, kind | LOCK_NB) } catch where error.code == EWOULDBLOCK { return .held }
+        do { try lock(descriptor, kind | LOCK_NB) } catch  where error.code == EWOULDBLOCK { return .held }
         try whenFree()
         return .free
     }

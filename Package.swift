@@ -130,7 +130,7 @@ let package = Package(
         tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
         tests(of: "Consents"),
-        tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem"]),
+        tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "ConsentUseCases", ["Consents"]),
         tests(
             of: "ProviderClients",

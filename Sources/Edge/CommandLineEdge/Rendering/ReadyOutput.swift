@@ -88,10 +88,9 @@ package enum ReadyOutput {
           --data '\(authorization(demo))' \\
           "$API/v1/consents?subject=user-42"
 
-        # With the answer's id: the record, its profile, new tokens.
+        # With the answer's id: the record, and new tokens.
         ID=cns_...
         curl -s -H "Authorization: Bearer $KEY" "$API/v1/consents/$ID"
-        curl -s -H "Authorization: Bearer $KEY" "$API/v1/consents/$ID/profile"
         curl -s -H "Authorization: Bearer $KEY" -X POST "$API/v1/consents/$ID/refresh"
 
         # Another person consents: a new code.

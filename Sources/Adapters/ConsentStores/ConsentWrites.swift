@@ -69,8 +69,10 @@ extension WritingRules {
     ) throws(SQLiteError) -> CreateAnswer {
         if let made = try CodeRow(code, in: connection)?.consent { return .alreadyConsent(made) }
         if let live = try liveID(of: consent, in: connection) { return .liveExists(live) }
-        try insert(consent, in: connection)
-        try append(events, to: consent.record.id, in: connection)
+        var chain = EventChain.empty
+        let links = chain.extend(by: events, of: consent.record.id, ledger)
+        try insert(consent, chain, in: connection)
+        for link in links { try link.write(of: consent.record.id, in: connection) }
         try settle(code, as: consent.record.id, at: consent.record.createdAt, in: connection)
         return .created
     }
@@ -93,7 +95,9 @@ extension WritingRules {
         return try row.step() ? ConsentID(try row.identifier()) : nil
     }
 
-    private func insert(_ consent: StoredConsent, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    private func insert(
+        _ consent: StoredConsent, _ chain: EventChain, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) {
         let record = consent.record
         let timing = record.timing
         try connection.run(
@@ -105,7 +109,7 @@ extension WritingRules {
             record.isRefreshable, record.lastRefreshedAt, record.refreshFailures, record.client?.platform,
             record.client?.productName, record.client?.sdkVersion, record.notice?.text, record.notice?.isAssumed,
             record.createdAt, record.updatedAt, consent.key, consent.subject, consent.providerSubject,
-            consent.tokens, consent.profile)
+            consent.tokens, consent.profile, chain.count, chain.head)
     }
 
     fileprivate func renew(_ renewal: ConsentRenewal, in connection: borrowing SQLiteConnection)
@@ -159,8 +163,9 @@ private enum ConsentQueries {
             generation, issued_at, access_token_expires_at, refresh_token_expires_at, due_at, is_refreshable,
             last_refreshed_at, refresh_failures, app_platform, app_product_name, app_sdk_version, notice,
             notice_is_assumed, created_at, updated_at, key_sealed, subject_sealed, provider_subject_sealed,
-            tokens_sealed, profile_sealed)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            tokens_sealed, profile_sealed, event_count, chain_head)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            ?)
         """)
     static let renew = SQLiteQuery(
         """

@@ -3,7 +3,22 @@ package import Consents
 internal import NativeJSON
 internal import NativeSQLite
 
-/// One consent's events while some are being added: how many there are, and the mac of the last.
+/// An event with its place in the chain, not yet written.
+struct EventLink {
+    var draft: EventDraft
+    var sequence: Int64
+    /// What the mac was made over.
+    var canonical: [UInt8]
+    var mac: [UInt8]
+
+    func write(of id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+        try connection.run(
+            EventQueries.insert, id, sequence, draft.type.rawValue, draft.at,
+            String(decoding: canonical, as: UTF8.self), mac, draft.personal)
+    }
+}
+
+/// Where one consent's chain ends: how many events there are, and the mac of the last.
 struct EventChain {
     private(set) var count: Int64
     /// Empty before the first event.
@@ -11,16 +26,16 @@ struct EventChain {
 
     static let empty = EventChain(count: 0, head: [])
 
-    /// Gives the event its place behind the others, and writes it. The chain's new head is the caller's to store.
-    mutating func append(
-        _ draft: EventDraft, of id: ConsentID, _ ledger: any Ledger, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
-        let canonical = EventText.canonical(draft, of: id, sequence: count + 1)
-        head = ledger.mac(previous: head, event: canonical)
-        count += 1
-        try connection.run(
-            EventQueries.insert, id, count, draft.type.rawValue, draft.at, String(decoding: canonical, as: UTF8.self),
-            head, draft.personal)
+    /// Gives the events their places behind the others. Links and new end are the caller's to store, together.
+    mutating func extend(by drafts: [EventDraft], of id: ConsentID, _ ledger: any Ledger) -> [EventLink] {
+        var links: [EventLink] = []
+        for draft in drafts {
+            count += 1
+            let canonical = EventText.canonical(draft, of: id, sequence: count)
+            head = ledger.mac(previous: head, event: canonical)
+            links.append(EventLink(draft: draft, sequence: count, canonical: canonical, mac: head))
+        }
+        return links
     }
 }
 
@@ -73,7 +88,7 @@ extension WritingRules {
     {
         guard var chain = try chain(of: id, in: connection) else { return false }
         if events.isEmpty { return true }
-        for event in events { try chain.append(event, of: id, ledger, in: connection) }
+        for link in chain.extend(by: events, of: id, ledger) { try link.write(of: id, in: connection) }
         try connection.run(EventQueries.saveHead, chain.count, chain.head, id)
         return true
     }

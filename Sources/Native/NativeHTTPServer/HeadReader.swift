@@ -6,6 +6,10 @@ import NativeSystem
 /// In the buffer the parser has put zeros over each CR LF (two), bare LF (one), the first colon of a field line, and
 /// the blanks around the target. So a lone zero where two must stand is a bare LF or a NUL that the peer sent, a folded
 /// line begins with a blank or was wiped out, and what the parser took for something else shows in the count.
+///
+/// What cannot be told apart from CR LF in that buffer: a NUL before a bare LF, and a line of nothing but a colon with a
+/// bare LF, which the parser takes for the end of the head. A server in front that passes on NULs, or lines without a
+/// name, must not be trusted to frame requests.
 @safe struct HeadReader: ~Copyable {
     /// From the method's first byte to the last of the empty line.
     private let bytes: UnsafeRawBufferPointer

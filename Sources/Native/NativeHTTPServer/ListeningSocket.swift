@@ -60,7 +60,9 @@ struct ListeningSocket: ~Copyable {
         let descriptor = socket(address.family, flags, 0)
         guard descriptor >= 0 else { throw .cannotListen(.last("socket")) }
         let opened = ListeningSocket(owning: descriptor)
-        do throws(SystemCallError) { try prepare(descriptor, address, isShared: true) } catch { throw .cannotListen(error) }
+        do throws(SystemCallError) {
+            try prepare(descriptor, address, isShared: true)
+        } catch { throw .cannotListen(error) }
         return opened
     }
 

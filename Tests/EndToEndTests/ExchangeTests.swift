@@ -193,7 +193,7 @@ struct ExchangeTests {
             return nil
         }
         defer { script.provider.stop() }
-        let timeouts = "    timeouts: { connect: 3s, total: 1s, answer: 30s }"
+        let timeouts = "    timeouts: { connect: 1s, total: 1s, answer: 30s }"
         try await TestGateway.with(provider: script.provider.url, providerSettings: timeouts) { gateway in
             let pending = try await gateway.post(code: "slow", subject: "u")
             #expect(pending.status == 503)

@@ -74,7 +74,7 @@ final class TestGateway: Sendable {
     }
 
     func stop() async {
-        _ = await serving.drain { true }
+        await serving.stop()
         await client.stop()
         clientLoop.stop()
         serving.place.close()

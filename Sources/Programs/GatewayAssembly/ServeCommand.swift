@@ -1,159 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
-import ConsentStores
-import ConsentUseCases
-import Consents
-import HTTPEdge
-import NativeHTTPServer
+import Glibc
+import Lifecycle
 import NativeSystem
 import Observability
 import Settings
 
-/// `serve`: the API and the admin listener, until a signal ends it.
-struct Serving: Sendable {
-    let place: Workplace
-    let gateway: Gateway
-    let callers: CallerDirectory
-    let api: HTTPServer
-    let admin: HTTPServer
-    private let upkeep: Task<Void, Never>
-
-    var apiAddress: String { Serving.url(api) }
-    var adminAddress: String { Serving.url(admin) }
-
-    /// How often created and revoked API keys are looked for; the contract promises 5 s.
-    private static let keyInterval = Duration.seconds(2)
-    /// How often what ended instances left is looked for.
-    private static let adoptionInterval = Duration.seconds(5)
-
-    /// Opens the gateway and listens.
-    /// - Throws: `StartFailure`.
-    static func start(in place: Workplace) async throws(StartFailure) -> Serving {
-        let wanted = place.settings.server.limits.connections + 200
-        try raiseFiles(to: wanted)
-        let gateway = try Gateway.open(in: place)
+/// `serve`, and what `demo` has in common with it.
+enum ServeCommand {
+    static func run(configPath: String?, environment: [String: String], json: Bool) async -> CommandOutput {
         do throws(StartFailure) {
-            return try await Serving(place, gateway)
+            return try await run(configPath: configPath, environment: environment) { serving in
+                ReadyOutput.serve(api: serving.apiAddress, admin: serving.adminAddress, json: json)
+            }
         } catch {
-            await gateway.close()
-            throw error
+            return error.output
         }
     }
 
-    private init(_ place: Workplace, _ gateway: Gateway) async throws(StartFailure) {
-        let callers = CallerDirectory(
-            store: gateway.store, time: place.time,
-            configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
-        do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
-        let handler = GatewayAPI(
-            callers: callers, redeem: gateway.redeem, read: gateway.read, refresh: gateway.refresh, time: place.time,
-            entropy: place.entropy, log: place.log)
-        let store = gateway.store
-        let adminHandler = AdminAPI(
-            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, time: place.time,
-            entropy: place.entropy)
-        let settings = place.settings.server
-        admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, place, "admin_listen")
-        do throws(StartFailure) {
-            api = try await Serving.listen(handler, at: settings.listen, settings.limits, place, "listen")
-        } catch {
-            await admin.stop()
-            throw error
+    /// Serves until a signal, then drains.
+    /// - Parameter welcome: what is printed as soon as it is ready.
+    static func run(
+        configPath: String?, environment: [String: String],
+        welcome: @escaping @Sendable (Serving) async throws -> CommandOutput
+    ) async throws(StartFailure) -> CommandOutput {
+        try prepareProcess()
+        let place = try Workplace.open(
+            configPath: configPath, environment: environment, loops: max(1, processorCount()))
+        defer { place.close() }
+        for warning in place.loaded.warnings {
+            place.log.warning("the configuration draws a warning", [Fact(.reason, "\(warning)")])
         }
-        self.place = place
-        self.gateway = gateway
-        self.callers = callers
-        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, gateway, callers) }
-    }
-
-    private static func listen(
-        _ handler: any HTTPHandler, at address: ListenAddress, _ limits: ServerLimits, _ place: Workplace,
-        _ key: String
-    ) async throws(StartFailure) -> HTTPServer {
-        let options = HTTPServerOptions(
-            host: address.host, port: address.port,
-            limits: HTTPServerOptions.Limits(
-                bodyBytes: limits.body, headBytes: limits.headers, connections: limits.connections,
-                headTimeout: limits.headTimeout, bodyTimeout: limits.bodyTimeout, idleTimeout: limits.idleTimeout))
-        do throws(HTTPServerError) {
-            return try await HTTPServer.start(on: place.loops, options: options, handler: handler)
-        } catch {
-            throw StartFailure("server.\(key) \(address): \(error)", .partlyDone)
-        }
-    }
-
-    private static func raiseFiles(to wanted: Int) throws(StartFailure) {
         do {
-            let limit = try raiseFileLimit(atLeast: wanted)
-            guard limit < wanted else { return }
-            throw StartFailure(
-                "server.limits.connections needs \(wanted) open files, the system allows \(limit): raise the limit "
-                    + "(ulimit -n, LimitNOFILE) or lower the setting", .configuration)
+            let signals = try OperatorSignals { _ in exit(ExitStatus.interrupted.rawValue) }
+            defer { signals.stop() }
+            let service = GatewayService(place: place, welcome: welcome)
+            let group = ServiceGroup(
+                [service], grace: place.settings.server.shutdownGrace, stopLimit: .seconds(10),
+                sleep: { try? await place.time.sleep(until: place.time.monotonic + $0) },
+                tell: { event in tell(event, place.log) })
+            let isInTime = try await group.run {
+                let reloading = Task {
+                    for await _ in signals.reloadRequests { await service.reload(configPath, environment) }
+                }
+                _ = await signals.drainRequest()
+                reloading.cancel()
+            }
+            return CommandOutput(status: isInTime ? .done : .interrupted)
         } catch let failure as StartFailure {
             throw failure
         } catch {
-            throw StartFailure("the limit of open files cannot be raised: \(error)", .configuration)
+            throw StartFailure("the gateway cannot be started: \(error)", .partlyDone)
         }
     }
 
-    private static func keepUp(_ place: Workplace, _ gateway: Gateway, _ callers: CallerDirectory) async {
-        var nextAdoption = Duration.zero
-        while !Task.isCancelled {
-            if place.time.monotonic >= nextAdoption {
-                await gateway.redeem.adoptAbandoned()
-                nextAdoption = place.time.monotonic + adoptionInterval
-            }
-            do {
-                try await place.time.sleep(until: place.time.monotonic + keyInterval)
-                try await callers.reload()
-            } catch is CancellationError {
-                return
-            } catch {
-                place.log.warning("the callers' keys could not be read", [Fact(.reason, "\(error)")])
-            }
+    private static func tell(_ event: ServiceEvent, _ log: Log) {
+        switch event {
+        case .started, .startFailed, .stopped: break
+        case .draining: log.notice("the gateway drains")
+        case .drained(let isInTime):
+            log.notice("the gateway has drained", [Fact(.outcome, isInTime ? "all" : "in part")])
+        case .stopOverdue(let name): log.warning("a part of the program did not stop", [Fact(.component, name)])
         }
     }
 
-    /// Takes no new request, sees those under way to their end, and stops.
-    /// - Parameter isUrgent: turns true where somebody asks for an end at once.
-    /// - Returns: whether everything came to its end within the grace.
-    func drain(isUrgent: @escaping @Sendable () -> Bool) async -> Bool {
-        await api.drain()
-        let end = place.time.monotonic + place.settings.server.shutdownGrace
-        var isDone = false
-        while true {
-            isDone = await gateway.flightsUnderWay == 0 && api.openRequests == 0
-            if isDone || isUrgent() || place.time.monotonic >= end { break }
-            try? await place.time.sleep(until: place.time.monotonic + .milliseconds(20))
-        }
-        upkeep.cancel()
-        await upkeep.value
-        await api.stop()
-        await admin.stop()
-        await gateway.close()
-        return isDone
-    }
-
-    /// Takes other keys from the configuration, known at once.
-    func takeKeys(_ keys: [APIKeySettings]) async {
-        callers.configure(keys.map { APIKey($0, now: place.time.now) })
-        do throws(StoreFailure) {
-            try await callers.reload()
+    /// A secret never reaches a core dump, and a peer that leaves never ends the process.
+    private static func prepareProcess() throws(StartFailure) {
+        do {
+            try forbidCoreDumps()
+            try ignoreBrokenPipes()
         } catch {
-            place.log.warning("the callers' keys could not be read", [Fact(.reason, "\(error)")])
+            throw StartFailure("the process cannot be prepared: \(error)", .partlyDone)
         }
-    }
-
-    private static func url(_ server: HTTPServer) -> String {
-        "http://\(ListenAddress(host: server.host, port: server.port))"
     }
 }
 
-extension APIKey {
-    /// A key that stands in the configuration by its hash.
-    init(_ settings: APIKeySettings, now: Instant) {
-        self.init(
-            name: settings.name, digest: settings.sha256,
-            scopes: Set(settings.scopes.compactMap(CallerScope.init(rawValue:))), createdAt: now, expiresAt: nil)
+/// The gateway as a service that is started, drained and stopped.
+private final class GatewayService: Service {
+    let name = "gateway"
+    private let place: Workplace
+    private let welcome: @Sendable (Serving) async throws -> CommandOutput
+    private let running = Locked<Serving?>(nil)
+
+    init(place: Workplace, welcome: @escaping @Sendable (Serving) async throws -> CommandOutput) {
+        self.place = place
+        self.welcome = welcome
+    }
+
+    private var serving: Serving? { running.withLock { $0 } }
+
+    func start() async throws {
+        let serving = try await Serving.start(in: place)
+        running.withLock { $0 = serving }
+        do {
+            OutputStream.standardOutput.write(try await welcome(serving).text)
+        } catch {
+            await serving.stop()
+            throw error
+        }
+        place.log.notice("the gateway is ready", [Fact(.address, serving.apiAddress)])
+    }
+
+    func drain() async { await serving?.drain() }
+    func stop() async { await serving?.stop() }
+
+    /// SIGHUP: the log level and the API keys of the configuration, where it can be read.
+    func reload(_ configPath: String?, _ environment: [String: String]) async {
+        do throws(SettingsErrors) {
+            let loaded = try SettingsLoader.load(path: configPath, environment: environment, options: .whole)
+            place.log.setLevel(LogLevel(loaded.settings.logging.level))
+            await serving?.takeKeys(loaded.settings.auth.apiKeys)
+            place.log.notice("log level and configured API keys were read again")
+        } catch {
+            place.log.error("the configuration cannot be read; the old one stays", [Fact(.reason, "\(error)")])
+        }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
+import Glibc
+import Lifecycle
 import NativeEventLoop
 import NativeHTTPServer
 import NativeSystem
@@ -13,14 +15,14 @@ enum SimulateCommand {
             guard let address = hostAndPort(wanted.listen) else {
                 return .failure("--listen \(wanted.listen): it must be ADDRESS:PORT", status: .usage)
             }
-            let signals = try Signals()
+            let signals = try OperatorSignals { _ in exit(ExitStatus.interrupted.rawValue) }
             defer { signals.stop() }
             let loops = try EventLoopGroup.start(name: "provider", count: 1)
             defer { loops.stop() }
             let provider = try await start(on: loops, host: address.host, port: address.port, options(wanted))
             for fault in wanted.faults { try provider.setFault(fault, times: nil) }
             OutputStream.standardOutput.write(ReadyOutput.simulator(provider: provider.url, json: json).text)
-            _ = await signals.waitForEnd {}
+            _ = await signals.drainRequest()
             await provider.stop()
             return CommandOutput()
         } catch {

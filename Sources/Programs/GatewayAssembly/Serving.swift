@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import ConsentStores
+import ConsentUseCases
+import Consents
+import HTTPEdge
+import NativeHTTPServer
+import NativeSystem
+import Observability
+import Settings
+
+/// `serve`: the API and the admin listener, until a signal ends it.
+struct Serving: Sendable {
+    let place: Workplace
+    let gateway: Gateway
+    let callers: CallerDirectory
+    let api: HTTPServer
+    let admin: HTTPServer
+    private let upkeep: Task<Void, Never>
+
+    var apiAddress: String { Serving.url(api) }
+    var adminAddress: String { Serving.url(admin) }
+
+    /// How often created and revoked API keys are looked for; the contract promises 5 s.
+    private static let keyInterval = Duration.seconds(2)
+    /// How often what ended instances left is looked for.
+    private static let adoptionInterval = Duration.seconds(5)
+
+    /// Opens the gateway and listens.
+    /// - Throws: `StartFailure`.
+    static func start(in place: Workplace) async throws(StartFailure) -> Serving {
+        let wanted = place.settings.server.limits.connections + 200
+        try raiseFiles(to: wanted)
+        let gateway = try Gateway.open(in: place)
+        do throws(StartFailure) {
+            return try await Serving(place, gateway)
+        } catch {
+            await gateway.close()
+            throw error
+        }
+    }
+
+    private init(_ place: Workplace, _ gateway: Gateway) async throws(StartFailure) {
+        let callers = CallerDirectory(
+            store: gateway.store, time: place.time,
+            configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
+        do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
+        let handler = GatewayAPI(
+            callers: callers, redeem: gateway.redeem, read: gateway.read, refresh: gateway.refresh, time: place.time,
+            entropy: place.entropy, log: place.log)
+        let store = gateway.store
+        let adminHandler = AdminAPI(
+            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, time: place.time,
+            entropy: place.entropy)
+        let settings = place.settings.server
+        admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, place, "admin_listen")
+        do throws(StartFailure) {
+            api = try await Serving.listen(handler, at: settings.listen, settings.limits, place, "listen")
+        } catch {
+            await admin.stop()
+            throw error
+        }
+        self.place = place
+        self.gateway = gateway
+        self.callers = callers
+        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, gateway, callers) }
+    }
+
+    private static func listen(
+        _ handler: any HTTPHandler, at address: ListenAddress, _ limits: ServerLimits, _ place: Workplace,
+        _ key: String
+    ) async throws(StartFailure) -> HTTPServer {
+        let options = HTTPServerOptions(
+            host: address.host, port: address.port,
+            limits: HTTPServerOptions.Limits(
+                bodyBytes: limits.body, headBytes: limits.headers, connections: limits.connections,
+                headTimeout: limits.headTimeout, bodyTimeout: limits.bodyTimeout, idleTimeout: limits.idleTimeout))
+        do throws(HTTPServerError) {
+            return try await HTTPServer.start(on: place.loops, options: options, handler: handler)
+        } catch {
+            throw StartFailure("server.\(key) \(address): \(error)", .partlyDone)
+        }
+    }
+
+    private static func raiseFiles(to wanted: Int) throws(StartFailure) {
+        do {
+            let limit = try raiseFileLimit(atLeast: wanted)
+            guard limit < wanted else { return }
+            throw StartFailure(
+                "server.limits.connections needs \(wanted) open files, the system allows \(limit): raise the limit "
+                    + "(ulimit -n, LimitNOFILE) or lower the setting", .configuration)
+        } catch let failure as StartFailure {
+            throw failure
+        } catch {
+            throw StartFailure("the limit of open files cannot be raised: \(error)", .configuration)
+        }
+    }
+
+    private static func keepUp(_ place: Workplace, _ gateway: Gateway, _ callers: CallerDirectory) async {
+        var nextAdoption = Duration.zero
+        while !Task.isCancelled {
+            if place.time.monotonic >= nextAdoption {
+                await gateway.redeem.adoptAbandoned()
+                nextAdoption = place.time.monotonic + adoptionInterval
+            }
+            do {
+                try await place.time.sleep(until: place.time.monotonic + keyInterval)
+                try await callers.reload()
+            } catch is CancellationError {
+                return
+            } catch {
+                place.log.warning("the callers' keys could not be read", [Fact(.reason, "\(error)")])
+            }
+        }
+    }
+
+    /// Takes no new connection, and returns when the requests and flights under way have ended.
+    func drain() async {
+        await api.drain()
+        while !Task.isCancelled {
+            let flights = await gateway.flightsUnderWay
+            if flights == 0, api.openRequests == 0 { return }
+            try? await place.time.sleep(until: place.time.monotonic + .milliseconds(20))
+        }
+    }
+
+    /// Closes everything at once.
+    func stop() async {
+        upkeep.cancel()
+        await upkeep.value
+        await api.stop()
+        await admin.stop()
+        await gateway.close()
+    }
+
+    /// Takes other keys from the configuration, known at once.
+    func takeKeys(_ keys: [APIKeySettings]) async {
+        callers.configure(keys.map { APIKey($0, now: place.time.now) })
+        do throws(StoreFailure) {
+            try await callers.reload()
+        } catch {
+            place.log.warning("the callers' keys could not be read", [Fact(.reason, "\(error)")])
+        }
+    }
+
+    private static func url(_ server: HTTPServer) -> String {
+        "http://\(ListenAddress(host: server.host, port: server.port))"
+    }
+}
+
+extension APIKey {
+    /// A key that stands in the configuration by its hash.
+    init(_ settings: APIKeySettings, now: Instant) {
+        self.init(
+            name: settings.name, digest: settings.sha256,
+            scopes: Set(settings.scopes.compactMap(CallerScope.init(rawValue:))), createdAt: now, expiresAt: nil)
+    }
+}

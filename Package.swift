@@ -141,7 +141,8 @@ let package = Package(
         suite(
             "EndToEndTests",
             [
-                "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl", "NativeEventLoop",
+                "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl",
+                "NativeEventLoop",
                 "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability", "TestSupport", "TokenVaults",
             ]),
     ],

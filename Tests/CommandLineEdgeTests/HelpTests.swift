@@ -102,7 +102,6 @@ struct HelpTests {
                 Exit status 1 if any of them was not refreshed.
 
                 Options:
-                  --force        try a grant once more that is held to be gone
                   --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
                                  Config/gateway.yaml
                   --json         print JSON
@@ -110,7 +109,7 @@ struct HelpTests {
 
                 Not built yet:
                   --due, --all, --provider, --subject, --dry-run, --limit, --concurrency,
-                  --rate, --include-failing, --plan, --simulate, --svg
+                  --rate, --include-failing, --force, --plan, --simulate, --svg
 
                 """)
     }

@@ -36,11 +36,11 @@ private let understood = [
         .simulate(SimulateOptions(listen: "127.0.0.1:0", faults: ["slow=3@refresh", "dead_code"]))),
     Understood("simulate --list-faults --json", .simulate(SimulateOptions(listsFaults: true)), json: true),
     Understood("simulate --environment sandbox", .simulate(SimulateOptions(environment: .sandbox))),
-    Understood("refresh \(first)", .refresh(ids(first), RefreshOptions(isForced: false))),
-    Understood("refresh \(first) --force \(second)", .refresh(ids(first, second), RefreshOptions(isForced: true))),
+    Understood("refresh \(first)", .refresh(ids(first))),
+    Understood("refresh \(first) \(second)", .refresh(ids(first, second))),
     Understood(
-        "refresh \(second) \(first) \(second)", .refresh(ids(second, first), RefreshOptions(isForced: false))),
-    Understood("refresh -- \(first)", .refresh(ids(first), RefreshOptions(isForced: false))),
+        "refresh \(second) \(first) \(second)", .refresh(ids(second, first))),
+    Understood("refresh -- \(first)", .refresh(ids(first))),
     Understood(
         "--json consents --config a.yaml show \(first)", .consentsShow(ids(first)[0]), config: "a.yaml", json: true),
     Understood("keys init", .keysInit),

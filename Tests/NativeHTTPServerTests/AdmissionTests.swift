@@ -78,9 +78,11 @@ struct AdmissionTests {
         }
     }
 
-    @Test("a head over our limit is refused by us, a huge one by the parser, with the same status", arguments: [
-        (2_100, true), (5_000, true), (40_000, false),
-    ])
+    @Test(
+        "a head over our limit is refused by us, a huge one by the parser, with the same status",
+        arguments: [
+            (2_100, true), (5_000, true), (40_000, false),
+        ])
     func headersTooLarge(size: Int, isOurs: Bool) async throws {
         try await RunningServer.use(handler: echo) { running in
             let value = String(repeating: "x", count: size)

@@ -79,10 +79,12 @@ struct DrainTests {
         }
     }
 
-    @Test("an address that is no address, or not ours, is a typed failure", arguments: [
-        ("localhost", HTTPServerError.notAnAddress("localhost")), ("[::1]", .notAnAddress("[::1]")),
-        ("192.0.2.1", .cannotListen(SystemCallError("bind", code: 99))),
-    ])
+    @Test(
+        "an address that is no address, or not ours, is a typed failure",
+        arguments: [
+            ("localhost", HTTPServerError.notAnAddress("localhost")), ("[::1]", .notAnAddress("[::1]")),
+            ("192.0.2.1", .cannotListen(SystemCallError("bind", code: 99))),
+        ])
     func badAddress(host: String, expected: HTTPServerError) async throws {
         let loops = try EventLoopGroup.start(name: "bad", count: 2)
         let options = HTTPServerOptions(host: host, port: 0, limits: RunningServer.limits)

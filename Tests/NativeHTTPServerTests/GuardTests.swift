@@ -7,16 +7,22 @@ import Testing
 struct GuardTests {
     /// Heads that must be refused with 400, each with what is wrong.
     static let refused: [(head: String, defect: HTTPDefect)] = [
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
-            .lengthBesideTransferCoding),
-        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
-            .lengthBesideTransferCoding),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
+            .lengthBesideTransferCoding
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
+            .lengthBesideTransferCoding
+        ),
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n", .severalLengths),
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\n", .severalLengths),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", .transferCoding),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked \r\n\r\n", .transferCoding),
-        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
-            .transferCoding),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+            .transferCoding
+        ),
         ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", .transferCoding),
         ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", .severalHosts),
         ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", .severalHosts),
@@ -58,11 +64,13 @@ struct GuardTests {
         }
     }
 
-    @Test("what the parser refuses by itself is refused as well", arguments: [
-        "GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4 \r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX\r\n\r\n",
-        "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", "GET /\r\n\r\n", "\u{16}\u{3}\u{1}\r\n\r\n",
-    ])
+    @Test(
+        "what the parser refuses by itself is refused as well",
+        arguments: [
+            "GET / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4 \r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX\r\n\r\n",
+            "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", "GET /\r\n\r\n", "\u{16}\u{3}\u{1}\r\n\r\n",
+        ])
     func parser(head: String) async throws {
         try await RunningServer.use(handler: echo) { running in
             let answer = try await running.exchange(head)

@@ -36,7 +36,8 @@ struct MutatedHeadTests {
                 _ = try await connection.readToEnd()
                 guard !seen.isEmpty else { continue }
                 let head = try await seen.next()
-                #expect(seen.isEmpty, "one head, one request: \(String(decoding: sent, as: UTF8.self).debugDescription)")
+                #expect(
+                    seen.isEmpty, "one head, one request: \(String(decoding: sent, as: UTF8.self).debugDescription)")
                 MutatedHeadTests.check(head, against: sent)
             }
         }
@@ -82,8 +83,9 @@ struct MutatedHeadTests {
         #expect(lines.count - 2 == head.headers.count, "\(text)")
         #expect(head.headers.count(of: "host") == 1 && head.headers.count(of: "content-length") <= 1, "\(text)")
         let target = head.rawPath + (head.rawQuery.map { [0x3F] + $0 } ?? [])
-        #expect(lines[0] == Array(head.method.utf8) + [0x20] + target + Array(" HTTP/1.1".utf8)
-            || lines[0] == Array(head.method.utf8) + [0x20] + target + Array(" HTTP/1.0".utf8), "\(text)")
+        #expect(
+            lines[0] == Array(head.method.utf8) + [0x20] + target + Array(" HTTP/1.1".utf8)
+                || lines[0] == Array(head.method.utf8) + [0x20] + target + Array(" HTTP/1.0".utf8), "\(text)")
     }
 }
 

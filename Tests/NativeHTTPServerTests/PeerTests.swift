@@ -61,9 +61,11 @@ struct PeerTests {
         }
     }
 
-    @Test("a peer that leaves in the middle of its request leaves nothing behind", arguments: [
-        "GET / HT", "GET / HTTP/1.1\r\nHost", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody",
-    ])
+    @Test(
+        "a peer that leaves in the middle of its request leaves nothing behind",
+        arguments: [
+            "GET / HT", "GET / HTTP/1.1\r\nHost", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbody",
+        ])
     func leavesMidway(part: String) async throws {
         let limits = TimeoutTests.limits(
             head: .milliseconds(200), body: .milliseconds(200), idle: .milliseconds(200))

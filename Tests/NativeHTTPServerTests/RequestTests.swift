@@ -16,9 +16,11 @@ struct RequestTests {
         }
     }
 
-    @Test("an absolute target is read as its path", arguments: [
-        ("http://a/b?c", "GET /b?c "), ("HTTP://a", "GET / "), ("http://a?c", "GET /?c "),
-    ])
+    @Test(
+        "an absolute target is read as its path",
+        arguments: [
+            ("http://a/b?c", "GET /b?c "), ("HTTP://a", "GET / "), ("http://a?c", "GET /?c "),
+        ])
     func absoluteTarget(target: String, expected: String) async throws {
         try await RunningServer.use(handler: echo) { running in
             let answer = try await running.exchange(
@@ -38,7 +40,8 @@ struct RequestTests {
             let connection = try running.connect()
             try connection.send(
                 Array("GET / HTTP/1.1\r\nhOST: a\r\nX:  \t b c \r\n".utf8)
-                    + Array("Authorization: one\r\nAuthorization: two\r\nY:\r\nZ: ".utf8) + [0xC3, 0xBC, 0xFF] + Array("\r\n\r\n".utf8))
+                    + Array("Authorization: one\r\nAuthorization: two\r\nY:\r\nZ: ".utf8) + [0xC3, 0xBC, 0xFF]
+                    + Array("\r\n\r\n".utf8))
             let request = try await seen.next()
             #expect(request.headers.count == 6)
             #expect(request.headers.firstText("Host") == "a")
@@ -47,18 +50,21 @@ struct RequestTests {
             #expect(request.headers.first("y")?.isEmpty == true)
             #expect(request.headers.first("z").map(Array.init) == [0xC3, 0xBC, 0xFF])
             #expect(request.headers.firstText("z") == nil)
-            #expect(request.headers.fields.map { String(decoding: $0.name, as: UTF8.self) }
-                == ["hOST", "X", "Authorization", "Authorization", "Y", "Z"])
+            #expect(
+                request.headers.fields.map { String(decoding: $0.name, as: UTF8.self) }
+                    == ["hOST", "X", "Authorization", "Authorization", "Y", "Z"])
             #expect(request.peer.text == "127.0.0.1")
             #expect(request.peer.bytes == [127, 0, 0, 1])
         }
     }
 
-    @Test("a body of a given length and a chunked one arrive whole, however they are cut", arguments: [
-        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nhello world",
-        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n"
-            + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nT: x\r\n\r\n",
-    ])
+    @Test(
+        "a body of a given length and a chunked one arrive whole, however they are cut",
+        arguments: [
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nhello world",
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n"
+                + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nT: x\r\n\r\n",
+        ])
     func bodies(request: String) async throws {
         try await RunningServer.use(handler: echo) { running in
             let connection = try running.connect()
@@ -99,9 +105,11 @@ struct RequestTests {
         }
     }
 
-    @Test("an answer carries a date, and only lines that can be written down", arguments: [
-        ("a\r\nX: b", 500), ("a\nb", 500), ("a\0b", 500), ("a", 200),
-    ])
+    @Test(
+        "an answer carries a date, and only lines that can be written down",
+        arguments: [
+            ("a\r\nX: b", 500), ("a\nb", 500), ("a\0b", 500), ("a", 200),
+        ])
     func headerValues(value: String, status: Int) async throws {
         let handler = ScriptedHandler { _ in
             HTTPResponse(status: 200, headers: [("X-Value", value), ("Content-Length", "999"), ("Connection", "x")])

@@ -87,7 +87,8 @@ import NativeSystem
     private static func afterAuthority(_ target: [UInt8]) throws(HTTPDefect) -> Int {
         for scheme in ["http://", "https://"] {
             let length = scheme.utf8.count
-            let isScheme = target.count > length
+            let isScheme =
+                target.count > length
                 && target.prefix(length).elementsEqual(scheme.utf8) { $0.lowercasedASCII == $1 }
             guard isScheme else { continue }
             return target[length...].firstIndex { $0 == 0x2F || $0 == 0x3F } ?? target.count
@@ -154,7 +155,8 @@ import NativeSystem
         guard codings == 0 || lengths == 0 else { throw .lengthBesideTransferCoding }
         guard lengths <= 1 else { throw .severalLengths }
         if codings > 0 {
-            let isChunked = headers.first("transfer-encoding")?
+            let isChunked =
+                headers.first("transfer-encoding")?
                 .elementsEqual("chunked".utf8) { $0.lowercasedASCII == $1 } ?? false
             guard codings == 1, isHTTP11, isChunked else { throw .transferCoding }
             return .chunked

@@ -46,7 +46,7 @@ package enum Program {
             return await withPlace(asked, environment) { place in
                 StoreCommands.migrate(statusOnly: statusOnly, in: place, json: asked.json)
             }
-        case .refresh(let ids, _):
+        case .refresh(let ids):
             return await withGateway(asked, environment) { place, gateway in
                 await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
             }

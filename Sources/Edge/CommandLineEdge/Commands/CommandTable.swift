@@ -83,12 +83,9 @@ extension CommandTable {
                 + "summary. A refresh that another process did meanwhile is done.",
             "Exit status 1 if any of them was not refreshed.",
         ],
-        options: [
-            OptionEntry(name: "--force", summary: "try a grant once more that is held to be gone")
-        ],
         plannedOptions: [
             "--due", "--all", "--provider", "--subject", "--dry-run", "--limit", "--concurrency", "--rate",
-            "--include-failing", "--plan", "--simulate", "--svg",
+            "--include-failing", "--force", "--plan", "--simulate", "--svg",
         ])
 
     private static let consentsShow = CommandEntry(

@@ -22,7 +22,7 @@ package enum Command: Sendable, Equatable {
     case demo
     case simulate(SimulateOptions)
     /// Refreshes these consents now; each is named once.
-    case refresh([ConsentID], RefreshOptions)
+    case refresh([ConsentID])
     case consentsShow(ConsentID)
     case keysInit
     case keysAPICreate(NewAPIKey)
@@ -82,14 +82,6 @@ package struct SimulateOptions: Sendable, Equatable {
     }
 
     package static let defaultListen = "127.0.0.1:9400"
-}
-
-/// How `refresh` goes about it.
-package struct RefreshOptions: Sendable, Equatable {
-    /// Send a grant once more that is held to be gone.
-    package var isForced: Bool
-
-    package init(isForced: Bool) { self.isForced = isForced }
 }
 
 /// What `keys api create` is asked for.

@@ -10,9 +10,7 @@ struct CommandBuilder {
 
     func command() throws(UsageError) -> Command {
         switch words.joined(separator: " ") {
-        case "refresh":
-            let options = RefreshOptions(isForced: arguments.isSet("--force"))
-            return .refresh(try consentIDs(), options)
+        case "refresh": return .refresh(try consentIDs())
         case "consents show": return .consentsShow(try consentID(try onlyOperand("the ID of a consent")))
         case "keys api create": return .keysAPICreate(try newAPIKey())
         default: return try commandWithoutOperands()

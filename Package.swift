@@ -78,7 +78,7 @@ let package = Package(
         // Adapters
         room(
             "Adapters", "ProviderClients",
-            ["Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeYAML", "NativeCrypto"]),
+            ["Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem"]),
         room(
             "Adapters", "ConsentStores", ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem"],
             resources: [.embedInCode("Migrations/v0001_consents.sql")]),
@@ -143,7 +143,8 @@ let package = Package(
             [
                 "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl",
                 "NativeEventLoop",
-                "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability", "TestSupport", "TokenVaults",
+                "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability", "Settings", "TestSupport",
+                "TokenVaults",
             ]),
     ],
     swiftLanguageModes: [.v6]

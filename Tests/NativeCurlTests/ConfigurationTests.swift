@@ -31,6 +31,13 @@ struct ConfigurationTests {
         for host in ["badexample.com", "test", "10.0.0.11"] {
             #expect(configuration.proxy(for: host) == "http://p:1", "\(host)")
         }
+        let networks = CurlConfiguration(proxy: "http://p:1", noProxy: ["10.0.0.0/8", "192.168.1.128/25", "fd00::/8"])
+        for host in ["10.1.2.3", "192.168.1.200", "[fd12::1]"] {
+            #expect(networks.proxy(for: host) == nil, "\(host)")
+        }
+        for host in ["11.0.0.1", "192.168.1.1", "[fe80::1]", "10.example.com"] {
+            #expect(networks.proxy(for: host) == "http://p:1", "\(host)")
+        }
         #expect(CurlConfiguration(proxy: "http://p:1", noProxy: ["*"]).proxy(for: "a") == nil)
         #expect(CurlConfiguration(proxy: "", noProxy: []).proxy(for: "a") == nil)
     }

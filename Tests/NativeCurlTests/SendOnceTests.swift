@@ -15,17 +15,32 @@ struct SendOnceTests {
         }
     }
 
+    /// Sends two requests that spend something, the second on the connection that the first left.
+    ///
+    /// On a machine that is late, the kept connection may be too old for the second one; then the trap was not met,
+    /// and it is set again.
+    private func twoOnOneConnection(
+        _ server: () -> ScriptedServer
+    ) async throws -> (first: CurlResult, second: CurlResult, server: ScriptedServer) {
+        for _ in 0..<10 {
+            let server = server()
+            defer { server.stop() }
+            let (first, second) = try await withClient { client in
+                (await client.perform(.spend(server.url("/a"))), await client.perform(.spend(server.url("/b"))))
+            }
+            if server.requests.map(\.connection) == [0, 0] { return (first, second, server) }
+        }
+        throw TrapNotMet()
+    }
+
+    private struct TrapNotMet: Error {}
+
     @Test("a server that reads the second POST of a kept connection and closes sees it once")
     func resentPOST() async throws {
-        let server = closingAtTheSecond()
-        defer { server.stop() }
-        let (first, second) = try await withClient { client in
-            (await client.perform(.spend(server.url("/first"))), await client.perform(.spend(server.url("/second"))))
-        }
+        let (first, second, server) = try await twoOnOneConnection(closingAtTheSecond)
         #expect(first.answer?.status == 200)
         #expect(second.unknownName == "secondSendPrevented")
-        #expect(server.requests.map(\.target) == ["/first", "/second"])
-        #expect(server.requests.map(\.connection) == [0, 0], "the trap is a kept connection")
+        #expect(server.requests.map(\.target) == ["/a", "/b"])
     }
 
     @Test("libcurl itself would send that POST again, as a request that spends nothing shows")
@@ -44,16 +59,13 @@ struct SendOnceTests {
 
     @Test("a connection reset under the second POST is an unknown outcome, and it was sent once")
     func resetUnderPOST() async throws {
-        let server = ScriptedServer { peer in
-            guard peer.readRequest() != nil else { return }
-            peer.write(okay)
-            _ = peer.readRequest()
-            peer.reset()
-        }
-        defer { server.stop() }
-        let second = try await withClient { client in
-            _ = await client.perform(.spend(server.url("/a")))
-            return await client.perform(.spend(server.url("/b")))
+        let (_, second, server) = try await twoOnOneConnection {
+            ScriptedServer { peer in
+                guard peer.readRequest() != nil else { return }
+                peer.write(okay)
+                _ = peer.readRequest()
+                peer.reset()
+            }
         }
         #expect(second.unknown != nil)
         #expect(server.requests.map(\.target) == ["/a", "/b"])

@@ -142,6 +142,25 @@ import TokenVaults
         }
     }
 
+    @Test("a running vault takes a ring with a new key, and refuses one that cannot open what was sealed")
+    func taking() throws {
+        let old = try RingVault(
+            ring: KeyRing(
+                parsing: Array(
+                    sampleRing.replacing("\"current\": \"k2\"", with: "\"current\": \"k1\"")
+                        .replacing(", \"retired_at\": \"2026-02-01T00:00:00Z\"", with: "").utf8)))
+        let before = try old.makeConsentKey(for: consentID(6))
+        try old.take(KeyRing(parsing: Array(sampleRing.utf8)))
+        let after = try old.makeConsentKey(for: consentID(7))
+        #expect(String(decoding: before.envelope.bytes, as: UTF8.self).contains("k1"))
+        #expect(String(decoding: after.envelope.bytes, as: UTF8.self).contains("k2"))
+        #expect(try old.openConsentKey(before.envelope, for: consentID(6)).material == before.material)
+        #expect(throws: KeyRingFailure.ofAnotherStore) { try old.take(KeyRing.generate(at: Instant(milliseconds: 0))) }
+        let changed = try KeyRing(parsing: Array(sampleRing.replacing(key(1), with: key(9)).utf8))
+        #expect(throws: KeyRingFailure.lacksKey("k1")) { try old.take(changed) }
+        #expect(try old.openConsentKey(before.envelope, for: consentID(6)).material == before.material)
+    }
+
     @Test("a personal value enters as its salted digest, and its salt and value lie under the seal")
     func personalPart() throws {
         let first = try vault.personalPart(["subject": SecretText("user-42")], under: consentKey)

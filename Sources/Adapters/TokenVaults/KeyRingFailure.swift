@@ -18,6 +18,10 @@ package enum KeyRingFailure: Error, Sendable, Equatable, CustomStringConvertible
     case currentKeyMissing
     case currentKeyRetired
     case keyWithTwoPurposes
+    /// It cannot take the place of the ring in use: nothing would be found, no chain would hold.
+    case ofAnotherStore
+    /// It cannot take the place of the ring in use: what is sealed under that key could not be opened.
+    case lacksKey(String)
 
     package var description: String {
         switch self {
@@ -35,6 +39,8 @@ package enum KeyRingFailure: Error, Sendable, Equatable, CustomStringConvertible
             "a key's name in the vault's key ring is not 1 to 32 letters, digits, `.`, `_`, `-`, or is `consent`"
         case .currentKeyMissing: "`current` in the vault's key ring names a key that is not among its `keys`"
         case .currentKeyRetired: "`current` in the vault's key ring names a retired key"
+        case .ofAnotherStore: "the vault's key ring has another index or ledger key: it belongs to another store"
+        case .lacksKey(let id): "the vault's key ring lacks the key `\(id)`, or it was changed: it may still be in use"
         case .keyWithTwoPurposes: "two keys of the vault's key ring are the same: each purpose needs its own"
         }
     }

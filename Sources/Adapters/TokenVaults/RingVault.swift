@@ -2,22 +2,41 @@
 package import Consents
 package import NativeCrypto
 internal import NativeJSON
+internal import NativeSystem
 
 /// The vault over a key ring: AES-256-GCM through OpenSSL, a random key a consent under the ring's current key.
 ///
-/// A value; on a new ring (SIGHUP) make a new one. The index and the ledger key must be the same in both.
+/// It can take another ring while it works (SIGHUP), as long as everything that was sealed stays readable.
 package struct RingVault: TokenVault {
-    private let ring: KeyRing
+    private let held: Locked<KeyRing>
     private let cipher: AES256GCM
     private let ledger: HMACSHA256
     let indexing: BlindIndexing
 
     /// - Throws: `CryptoUnavailable` where OpenSSL lacks an algorithm.
     package init(ring: KeyRing) throws(CryptoUnavailable) {
-        self.ring = ring
+        held = Locked(ring)
         cipher = try AES256GCM()
         ledger = try HMACSHA256(key: ring.ledgerKey)
         indexing = try BlindIndexing(key: ring.indexKey)
+    }
+
+    private var ring: KeyRing { held.withLock { $0 } }
+
+    /// Seals under that ring's current key from now on.
+    /// - Throws: ``KeyRingFailure``: `ofAnotherStore` where the index or the ledger key differs, `lacksKey` where a key
+    ///   is gone or changed that may still be in use. The old ring stays then.
+    package func take(_ next: KeyRing) throws(KeyRingFailure) {
+        let old = ring
+        guard isSameInConstantTime(next.indexKey.reveal(), old.indexKey.reveal()),
+            isSameInConstantTime(next.ledgerKey.reveal(), old.ledgerKey.reveal())
+        else { throw .ofAnotherStore }
+        for (id, key) in old.keys.sorted(by: { $0.key < $1.key }) {
+            guard let kept = next.keys[id], isSameInConstantTime(kept.material.reveal(), key.material.reveal()) else {
+                throw .lacksKey(id)
+            }
+        }
+        held.withLock { $0 = next }
     }
 
     package func mac(previous: [UInt8], event: [UInt8]) -> [UInt8] { ledger.mac(previous, event) }
@@ -115,6 +134,7 @@ package struct RingVault: TokenVault {
     // MARK: The two kinds of seal
 
     private func sealUnderRing(_ plaintext: [UInt8], at place: Place) throws(VaultFailure) -> SealedBytes {
+        let ring = ring
         guard let key = ring.keys[ring.currentID] else { throw .keyMissing(keyID: ring.currentID) }
         return Envelope.seal(plaintext, with: cipher, under: key.material, named: ring.currentID, at: place)
     }

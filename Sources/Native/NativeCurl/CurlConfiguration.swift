@@ -4,7 +4,8 @@
 package struct CurlConfiguration: Sendable {
     /// A proxy's URL; nil for none. The environment is never looked at.
     package var proxy: String?
-    /// Hosts that are dialled without the proxy: a name with everything under it, an address, or `*`.
+    /// Hosts that are dialled without the proxy: a name with everything under it, an address, a network such as
+    /// `10.0.0.0/8` (for hosts that are written as addresses), or `*`.
     package var noProxy: [String]
     /// A PEM file of certificates that are trusted beside the system's.
     package var caFile: String?
@@ -39,9 +40,12 @@ package struct CurlConfiguration: Sendable {
     /// The proxy for that host, in lower case; nil where it is dialled directly.
     func proxy(for host: String) -> String? {
         guard let proxy, !proxy.isEmpty else { return nil }
+        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        let address = IPAddress(bare)
         let isDirect = noProxy.contains { entry in
+            if let address, let network = IPNetwork(entry) { return network.contains(address) }
             let name = (entry.hasPrefix(".") ? String(entry.dropFirst()) : entry).lowercased()
-            return entry == "*" || host == name || !name.isEmpty && host.hasSuffix("." + name)
+            return entry == "*" || bare == name || !name.isEmpty && bare.hasSuffix("." + name)
         }
         return isDirect ? nil : proxy
     }

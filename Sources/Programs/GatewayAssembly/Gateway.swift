@@ -17,6 +17,8 @@ struct Gateway: Sendable {
     let redeem: RedeemCode
     let read: ReadConsent
     let refresh: RefreshConsent
+    private let vault: RingVault
+    private let connections: [CurlProviderConnection]
     private let clients: [CurlClient]
 
     /// - Throws: `StartFailure`: 3 for what the configuration names and is not built, 4 for keys and store.
@@ -35,7 +37,7 @@ struct Gateway: Sendable {
 
     private init(_ place: Workplace, _ store: SQLiteStore, _ vault: RingVault) throws(StartFailure) {
         var clients: [CurlClient] = []
-        var connections: [any ProviderConnection] = []
+        var connections: [CurlProviderConnection] = []
         for provider in place.settings.providers {
             let definition = ProviderDefinition(provider)
             let own = try Gateway.clients(for: definition, on: place.loops)
@@ -56,6 +58,8 @@ struct Gateway: Sendable {
             launcher: launcher, log: place.log)
         read = ReadConsent(store: store, vault: vault, time: place.time)
         self.store = store
+        self.vault = vault
+        self.connections = connections
         self.clients = clients
     }
 
@@ -92,6 +96,20 @@ struct Gateway: Sendable {
             throw .outOfReach("store.url: only sqlite: is built yet")
         }
         return path
+    }
+
+    /// Takes the ring and the clients' secrets as they are now. A provider whose client has changed keeps its old
+    /// secret: that takes a restart.
+    /// - Throws: `StartFailure`; the old ring stays then.
+    func reload(_ settings: GatewaySettings, environment: [String: String]) throws(StartFailure) {
+        for connection in connections {
+            guard let found = settings.provider(named: connection.facts.key.name),
+                ProviderFacts(found).issuer == connection.facts.issuer
+            else { continue }
+            connection.take(ClientAuthentication(found.client))
+        }
+        let ring = try KeyRing.open(settings.vault.keys, environment: environment)
+        do { try vault.take(ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
     }
 
     /// How many codes and refresh tokens are on the wire or on their way to the store.

@@ -104,13 +104,16 @@ private final class GatewayService: Service {
     func drain() async { await serving?.drain() }
     func stop() async { await serving?.stop() }
 
-    /// SIGHUP: the log level and the API keys of the configuration, where it can be read.
+    /// SIGHUP: the log level, the API keys of the configuration, secrets and the vault's keys, where they can be read.
     func reload(_ configPath: String?, _ environment: [String: String]) async {
-        do throws(SettingsErrors) {
+        do {
             let loaded = try SettingsLoader.load(path: configPath, environment: environment, options: .whole)
             place.log.setLevel(LogLevel(loaded.settings.logging.level))
             await serving?.takeKeys(loaded.settings.auth.apiKeys)
-            place.log.notice("log level and configured API keys were read again")
+            try serving?.gateway.reload(loaded.settings, environment: environment)
+            place.log.notice("log level, API keys, secrets and vault keys were read again")
+        } catch let failure as StartFailure {
+            place.log.error("the vault's keys cannot be read; the old ones stay", [Fact(.reason, failure.sentence)])
         } catch {
             place.log.error("the configuration cannot be read; the old one stays", [Fact(.reason, "\(error)")])
         }

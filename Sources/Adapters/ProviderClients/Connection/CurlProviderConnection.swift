@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 package import NativeCurl
+import NativeSystem
 
 /// A provider over libcurl. It sends each request once and repeats nothing: a refused or lost one is told as such.
 package struct CurlProviderConnection: ProviderConnection {
     private let definition: ProviderDefinition
-    private let requests: RequestBuilder
+    private let requests: Locked<RequestBuilder>
     private let tokens: TokenReader
     private let profiles: ProfileReader
     private let timekeeper: any Timekeeper
@@ -19,7 +20,7 @@ package struct CurlProviderConnection: ProviderConnection {
         _ definition: ProviderDefinition, timekeeper: any Timekeeper, client: @escaping @Sendable () -> CurlClient?
     ) {
         self.definition = definition
-        requests = RequestBuilder(definition)
+        requests = Locked(RequestBuilder(definition))
         tokens = TokenReader(definition.answers)
         profiles = ProfileReader(definition.claims, definition.answers)
         self.timekeeper = timekeeper
@@ -28,18 +29,28 @@ package struct CurlProviderConnection: ProviderConnection {
 
     package var facts: ProviderFacts { definition.facts }
 
+    /// Shows other credentials from now on, for the same client: its secret was changed.
+    package func take(_ authentication: ClientAuthentication) {
+        var changed = definition
+        changed.authentication = authentication
+        let builder = RequestBuilder(changed)
+        requests.withLock { $0 = builder }
+    }
+
+    private var builder: RequestBuilder { requests.withLock { $0 } }
+
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
-        await spend(requests.exchange(code.redeem(), parameters), as: .code, fence: nil)
+        await spend(builder.exchange(code.redeem(), parameters), as: .code, fence: nil)
     }
 
     package func refresh(
         _ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool
     ) async -> TokenOutcome {
-        await spend(requests.refresh(refreshToken), as: .refresh, fence: fence)
+        await spend(builder.refresh(refreshToken), as: .refresh, fence: fence)
     }
 
     package func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome {
-        guard let request = requests.userinfo(accessToken) else {
+        guard let request = builder.userinfo(accessToken) else {
             return .refused(ProviderStatement(status: 0, errorDescription: "no userinfo endpoint is configured"))
         }
         guard let client = client() else { return .failed(ProviderStatement(status: 0)) }

@@ -8,6 +8,8 @@ package enum ConsentFailure: Error, Sendable, Equatable {
     case redirectURINotAllowed
     case proofKeyRequired
     case nonceRequired
+    /// One was given and nobody can hold it against an ID token.
+    case nonceUnchecked
 
     // The record is at fault: it is not there, or its grant is gone.
     case notFound

@@ -6,7 +6,7 @@ extension Problem {
     init(_ failure: ConsentFailure) {
         switch failure {
         case .unknownProvider, .unknownNotice, .environmentMismatch, .redirectURINotAllowed, .proofKeyRequired,
-            .nonceRequired:
+            .nonceRequired, .nonceUnchecked:
             self = Problem.ofRequest(failure)
         case .notFound, .consentEnded, .reauthorizationRequired:
             self = Problem.ofRecord(failure)
@@ -41,6 +41,9 @@ extension Problem {
         case .nonceRequired:
             return .invalidRequest(
                 "nonce: this provider is used with a nonce; send the one of the authorization request.")
+        case .nonceUnchecked:
+            return .invalidRequest(
+                "nonce: this provider's ID tokens are not verified, so it proves nothing; leave it out.")
         default:
             return Problem(
                 404, "unknown_provider", "The provider is not configured",

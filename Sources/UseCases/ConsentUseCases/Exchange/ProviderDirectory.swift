@@ -56,6 +56,8 @@ package struct ProviderDirectory: Sendable {
         }
         if facts.isPKCERequired, parameters.codeVerifier == nil { throw .proofKeyRequired }
         if facts.isNonceRequired, request.nonce == nil { throw .nonceRequired }
+        // One that is given must match, and no ID token is read yet: better refused than taken for a proof.
+        if request.nonce != nil { throw .nonceUnchecked }
         return parameters
     }
 

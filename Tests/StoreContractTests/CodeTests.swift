@@ -81,7 +81,9 @@ struct CodeTests {
         }
     }
 
-    @Test("a dead instance's code is unknown, and its late success still kept", arguments: StoreKind.allCases)
+    @Test(
+        "a dead instance's code is unknown, its late success still kept, and handed to the keeper's next flight",
+        arguments: StoreKind.allCases)
     func deadSender(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)
         let (dying, store) = (try place.open(), try place.open())
@@ -94,7 +96,9 @@ struct CodeTests {
         #expect(
             try await store.keepGrant(
                 reservation.digest, attempt: reservation.attempt, grant: Make.sealed("grant"), at: Make.now))
-        #expect(try await store.reserveCode(again).word == "underWay")
+        #expect(try await store.reserveCode(again).word == "abandonedGrant grant")
+        let third = try place.open()
+        #expect(try await third.reserveCode(again).word == "underWay")
     }
 
     @Test("a lease that is over ends a sending too, though its owner lives", arguments: StoreKind.allCases)

@@ -85,9 +85,10 @@ extension WritingRules {
         guard row.subjectIndex == wanted.subjectIndex else { return .otherSubject(row.consent) }
         switch row.state {
         case .unspent: return try take(wanted, in: connection)
-        // A commit of unknown fate is asked for again by the same attempt; so is an adoption.
+        // A commit of unknown fate is asked for again by the same attempt.
         case .sent where row.attempt == wanted.attempt: return .reserved
-        case .kept where row.attempt == wanted.attempt && row.lease.owner == leases.locks.instance:
+        // Whoever asks leads the only flight of the code in this instance: no other one is settling the grant.
+        case .kept where row.lease.owner == leases.locks.instance:
             guard let grant = row.grant else { throw .corrupt }
             return .abandonedGrant(grant)
         case .sent, .kept:

@@ -6,7 +6,9 @@
 package protocol ConsentStore: Sendable {
     // Codes
     /// Reserves a code before it is sent, or tells what became of it. A reservation whose owner is dead is decided in
-    /// the same transaction: sent becomes *unknown*, a kept grant is handed to the caller.
+    /// the same transaction: sent becomes *unknown*, a kept grant is handed to the caller. An instance asks for a code
+    /// in one flight at a time, so a kept grant of its own is one that no flight settles any more: it is handed over
+    /// as well.
     func reserveCode(_ reservation: CodeReservation) async throws(StoreFailure) -> ReservationAnswer
     /// The code provably never left, or the provider did not take it: it may be sent again.
     func releaseCode(_ digest: BlindIndex, attempt: AttemptID, at now: Instant) async throws(StoreFailure)
@@ -93,7 +95,7 @@ package enum ReservationAnswer: Sendable {
     case ended(CodeVerdict, statement: SealedBytes?)
     /// A living instance has it on the wire.
     case underWay
-    /// Its grant was kept by an instance that died: ours to make a consent of.
+    /// Its grant was kept, and nobody is making a consent of it: that is ours to do.
     case abandonedGrant(SealedBytes)
     /// Another subject's.
     case otherSubject(ConsentID?)

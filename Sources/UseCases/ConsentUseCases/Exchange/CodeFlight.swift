@@ -112,12 +112,13 @@ struct CodeFlight: Sendable {
         }
     }
 
-    private func settled(_ grant: KeptGrant, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {
+    func settled(_ grant: KeptGrant, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {
         do throws(ConsentFailure) {
             return .success(try await settle(grant, of: digest, profileUntil: deadline))
         } catch {
             log.error("a committed grant waits to be made a consent", [Fact(.provider, grant.provider.name)])
-            return .failure(error)
+            // The code is spent and its tokens are safe: the same request finds them.
+            return .failure(error == .storeUnavailable ? .exchangePending : error)
         }
     }
 
@@ -143,19 +144,25 @@ struct CodeFlight: Sendable {
         try? await store.append(event, to: id)
     }
 
-    func adoptAbandoned() async {
+    /// Names what dead instances left, and gives the grants that they kept.
+    func abandonedGrants() async -> [(code: BlindIndex, grant: KeptGrant)] {
         do {
             let abandoned = try await store.adoptAbandoned(limit: 100, at: time.now)
-            if abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown > 0 {
-                log.warning(
-                    "an instance ended with requests on the wire",
-                    [Fact(.count, abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown)])
+            let unknown = abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown
+            if unknown > 0 {
+                log.warning("an instance ended with requests on the wire", [Fact(.count, unknown)])
             }
-            for (code, sealed) in abandoned.grants {
-                _ = await settleSealed(sealed, code, until: time.monotonic + .seconds(10))
+            return abandoned.grants.compactMap { code, sealed in
+                do {
+                    return (code, try vault.openGrant(sealed, code: code))
+                } catch {
+                    log.error("a committed grant cannot be opened", [Fact(.reason, "\(error)")])
+                    return nil
+                }
             }
         } catch {
             log.warning("the store could not be searched for what ended instances left", [Fact(.reason, "\(error)")])
+            return []
         }
     }
 }

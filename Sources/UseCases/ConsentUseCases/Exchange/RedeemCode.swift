@@ -61,7 +61,16 @@ package struct RedeemCode: Sendable {
     }
 
     /// Makes consents of the grants that dead instances left, and names what they left unknown.
-    package func adoptAbandoned() async { await work.adoptAbandoned() }
+    ///
+    /// Returns when all of them are under way, each in a flight of its own.
+    package func adoptAbandoned() async {
+        for (code, grant) in await work.abandonedGrants() {
+            let now = time.monotonic
+            _ = await flights.share(code, owner: vault.index(of: grant.subject), until: now) { [work] in
+                await work.settled(grant, code, until: now + .seconds(10))
+            }
+        }
+    }
 
     /// How many exchanges are under way.
     package var flightsUnderWay: Int { get async { await flights.count } }

@@ -33,7 +33,7 @@ struct RefreshFlight: Sendable {
                     guard time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
                 case .generationMoved, .ended:
-                    continue
+                    guard time.monotonic < waitUntil else { throw .refreshPending }
                 }
             }
         } catch {

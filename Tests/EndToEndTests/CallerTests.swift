@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConsentStores
+import Consents
+import HTTPEdge
+import NativeCurl
+import NativeHTTPServer
+import NativeJSON
+import TestSupport
+import Testing
+
+@testable import GatewayAssembly
+
+@Suite("Who may call what")
+struct CallerTests {
+    static let id = "cns_019378f0c0de7000a1b2c3d4e5f60718"
+
+    @Test("without a good key everything is 401, also what is not there, and nothing is sent to the provider")
+    func unauthenticated() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            for path in ["/v1/consents/\(CallerTests.id)", "/v1/nothing", "/", "/v1/consents/%00"] {
+                let answer = try await gateway.call(.get, path, key: "cgk_test_wrong")
+                #expect(answer.status == 401)
+                #expect(answer.code == "unauthenticated")
+                #expect(
+                    answer.headers["www-authenticate"] == #"Bearer realm="consent-gateway", error="invalid_token""#)
+            }
+            let body = CurlMethod.post(Array(#"{"subject":"u","code":"c"}"#.utf8))
+            #expect(try await gateway.call(body, "/v1/consents", key: "cgk_test_wrong").status == 401)
+            #expect(script.provider.requests.isEmpty)
+        }
+    }
+
+    @Test("each call needs its scope, and admin implies no other", arguments: CallerScope.allCases)
+    func scopes(_ scope: CallerScope) async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let made = APIKey.make(
+                name: "narrow", scopes: [scope], lifetime: nil, now: gateway.serving.place.time.now)
+            try await gateway.serving.gateway.store.createAPIKey(made.key)
+            try await gateway.serving.callers.reload()
+            let key = made.text.reveal()
+            let path = "/v1/consents/\(CallerTests.id)"
+            let read = try await gateway.call(.get, path, key: key)
+            #expect(read.code == (scope == .consentsRead ? "not_found" : "insufficient_scope"))
+            let refresh = try await gateway.call(.post([]), path + "/refresh", key: key)
+            #expect(refresh.code == (scope == .consentsWrite ? "not_found" : "insufficient_scope"))
+            let body = CurlMethod.post(Array(#"{"provider":"paypal","subject":"u","response":{"code":"c"}}"#.utf8))
+            let write = try await gateway.call(body, "/v1/consents", key: key)
+            #expect(write.status == (scope == .consentsWrite ? 201 : 403))
+            #expect(write.json["profile"] == nil, "the profile is for keys with profiles:read")
+            #expect((write.headers["www-authenticate"] != nil) == (write.status == 403))
+        }
+    }
+
+    @Test("a key that has expired, and one that was revoked, is no key")
+    func endedKeys() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let now = gateway.serving.place.time.now
+            let expired = APIKey.make(name: "old", scopes: [.consentsRead], lifetime: .zero, now: now)
+            var revoked = APIKey.make(name: "gone", scopes: [.consentsRead], lifetime: nil, now: now)
+            revoked.key.revokedAt = now
+            for made in [expired, revoked] {
+                try await gateway.serving.gateway.store.createAPIKey(made.key)
+                try await gateway.serving.callers.reload()
+                let answer = try await gateway.call(
+                    .get, "/v1/consents/\(CallerTests.id)", key: made.text.reveal())
+                #expect(answer.status == 401)
+            }
+        }
+    }
+
+    @Test("what a caller asks wrongly has one kind of answer, with the request's id")
+    func problems() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let record = "/v1/consents/\(CallerTests.id)"
+            let cases: [(CurlMethod, String, [(name: String, value: String)], Int, String)] = [
+                (.get, record, [], 404, "not_found"),
+                (.get, "/v1/consents/cns_1", [], 404, "not_found"),
+                (.get, "/v1/consents", [], 405, "method_not_allowed"),
+                (.post([]), record, [], 405, "method_not_allowed"),
+                (.get, record + "%", [], 400, "invalid_request"),
+                (.get, record + "%00", [], 400, "invalid_request"),
+                (.get, record, [("Accept", "text/html")], 406, "not_acceptable"),
+                (.post(Array("{}".utf8)), "/v1/consents?provider=none", [], 400, "invalid_request"),
+                (.post(Array(repeating: 0x20, count: 65 * 1024)), "/v1/consents", [], 413, "body_too_large"),
+                (.get, record, [("X-Padding", String(repeating: "a", count: 17_000))], 431, "headers_too_large"),
+            ]
+            for (method, path, headers, status, code) in cases {
+                let answer = try await gateway.call(
+                    method, path, headers: headers + [("X-Request-Id", "my-request.1")])
+                #expect(answer.status == status, "\(path)")
+                #expect(answer.code == code, "\(path)")
+                #expect(answer.headers["content-type"] == "application/problem+json")
+                // Of a head that was too large nothing is taken.
+                if status != 431 { #expect(answer.headers["x-request-id"] == "my-request.1") }
+                #expect(answer.json["request_id"]?.string == answer.headers["x-request-id"])
+                #expect(answer.json["type"]?.string == "urn:consent-gateway:problem:\(code)")
+                #expect(answer.json["status"]?.integer == Int64(status))
+            }
+            #expect(script.provider.requests.isEmpty)
+        }
+    }
+
+    @Test("a body that is not said to be JSON is refused before it is read")
+    func mediaType() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let connection = try RawConnection(port: gateway.serving.api.port)
+            try connection.send(
+                "POST /v1/consents HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(gateway.key)\r\n"
+                    + "Content-Type: text/plain\r\nContent-Length: 1000\r\n\r\n")
+            let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 415"))
+            #expect(answer.contains("unsupported_media_type"))
+        }
+    }
+
+    @Test("an unknown provider, and a notice that is not configured, are named")
+    func unknownNames() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        let notices = """
+            notices:
+              - { id: signup, version: "3", controller: Shop, purposes: [Account] }
+            """
+        try await TestGateway.with(provider: script.provider.url, sections: notices) { gateway in
+            let other = try await gateway.post(code: "c", subject: "u", query: "&provider=acme")
+            #expect(other.status == 404)
+            #expect(other.code == "unknown_provider")
+            let notice = try await gateway.post(code: "c", subject: "u", query: "&notice=signup@2")
+            #expect(notice.code == "unknown_notice")
+            let named = try await gateway.post(code: "c", subject: "u", query: "&notice=signup@3")
+            #expect(named.json["notice"]?.string == "signup@3")
+            let assumed = try await gateway.post(code: "d", subject: "v")
+            #expect(assumed.json["notice"]?.string == "signup@3")
+            let events = try await gateway.events(try #require(assumed.id))
+            #expect(events.first?.draft.data["notice_assumed"] == .text("true"))
+        }
+    }
+
+    @Test("the admin listener says whether it is alive and ready, to its own names only")
+    func admin() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let port = gateway.serving.admin.port
+            for (path, host, status) in [
+                ("/healthz", "localhost:\(port)", "200"), ("/readyz", "127.0.0.1", "200"),
+                ("/readyz", "rebound.example", "400"), ("/metricsx", "localhost", "404"),
+            ] {
+                let connection = try RawConnection(port: port)
+                try connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+                let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(path) \(host): \(answer)")
+            }
+        }
+    }
+}

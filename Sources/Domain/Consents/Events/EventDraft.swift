@@ -24,6 +24,7 @@ package struct EventDraft: Sendable {
     }
 }
 
+/// What an event's data may hold: nothing that two programs could write differently.
 package enum EventValue: Sendable, Equatable {
     case text(String)
     case integer(Int64)

@@ -94,10 +94,12 @@ package enum TokenOutcome: Sendable {
     case unreadable(SecretText, ProviderStatement)
 }
 
+/// Why no byte of a request left.
 package enum NotSentReason: String, Sendable {
     case resolve, connect, tls, proxy, refusedAddress, fenced, configuration, stopped
 }
 
+/// Why nobody knows what became of a request.
 package enum UnknownReason: String, Sendable {
     case timeout, reset, cutOff, secondSendPrevented, serverError, bodyTooLarge, protocolError
 }

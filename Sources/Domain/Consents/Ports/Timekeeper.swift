@@ -9,12 +9,14 @@ package protocol Timekeeper: Sendable {
     func sleep(until monotonic: Duration) async throws(CancellationError)
 }
 
+/// Randomness, as it comes into the house.
 package protocol Entropy: Sendable {
     /// Bits that nobody can guess.
     func randomBits() -> (UInt64, UInt64)
 }
 
 extension Entropy {
+    /// A new time-ordered identifier.
     package func identifier(at now: Instant) -> UUIDv7 {
         UUIDv7(milliseconds: UInt64(max(0, now.milliseconds)), random: randomBits())
     }

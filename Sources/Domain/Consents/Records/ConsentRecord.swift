@@ -104,6 +104,7 @@ package struct StoredConsent: Sendable {
 
 /// A refresh as its row tells it.
 package struct RefreshAttempt: Sendable, Equatable {
+    /// How far it came.
     package enum Phase: String, Sendable {
         /// The refresh token may be on its way; a lease holds the row.
         case sent

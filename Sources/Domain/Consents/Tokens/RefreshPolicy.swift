@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How a provider's grants are kept alive (refresh.md, *When*).
 package struct RefreshPolicy: Sendable, Equatable {
+    /// When a grant is refreshed without anybody asking.
     package enum Kind: String, Sendable {
         case keepAlive = "keep_alive"
         case keepFresh = "keep_fresh"

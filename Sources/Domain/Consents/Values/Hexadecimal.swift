@@ -3,6 +3,7 @@
 package enum Hexadecimal {
     package static func text(of bytes: some Sequence<UInt8>) -> String { text(of: Array(bytes)) }
 
+    /// Two digits a byte.
     package static func text(of bytes: [UInt8]) -> String {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
         var text: [UInt8] = []

@@ -8,11 +8,13 @@ package struct Instant: Hashable, Comparable, Sendable {
 
     package static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
 
+    /// Later by that much; held at the ends of time.
     package func advanced(by duration: Duration) -> Instant {
         let (sum, overflow) = milliseconds.addingReportingOverflow(duration.milliseconds)
         return Instant(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
+    /// From this instant to the other; negative where that came before.
     package func duration(to other: Instant) -> Duration { .milliseconds(other.milliseconds - milliseconds) }
 
     /// RFC 3339 in UTC with whole seconds, as in `2026-01-02T03:04:05Z`.

@@ -13,6 +13,7 @@ package struct ScopeSet: Sendable, Equatable {
     /// The scopes of a blank-separated text, the form on the wire and in the store.
     package init(blankSeparated text: String) { self.init(text.split(separator: " ").map(String.init)) }
 
+    /// Whether a scope is among them, by its exact name.
     package func contains(_ name: String) -> Bool { names.contains(name) }
     package var blankSeparated: String { names.joined(separator: " ") }
     package static func == (left: ScopeSet, right: ScopeSet) -> Bool { Set(left.names) == Set(right.names) }

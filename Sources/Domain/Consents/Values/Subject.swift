@@ -13,6 +13,7 @@ package struct Subject: Sendable, CustomStringConvertible, CustomReflectable {
         self.text = text
     }
 
+    /// Byte for byte: what looks the same may be two people.
     package func isSame(as other: Subject) -> Bool { text.utf8.elementsEqual(other.text.utf8) }
     package var description: String { "a subject" }
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

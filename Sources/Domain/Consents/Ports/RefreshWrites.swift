@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is written before a refresh token is sent.
+package struct RefreshClaim: Sendable {
+    package var id: ConsentID
+    package var generation: Int64
+    package var attempt: AttemptID
+    package var at: Instant
+    package var lease: Duration
+
+    package init(id: ConsentID, generation: Int64, attempt: AttemptID, at: Instant, lease: Duration) {
+        self.id = id
+        self.generation = generation
+        self.attempt = attempt
+        self.at = at
+        self.lease = lease
+    }
+}
+
+/// What somebody who wants to send a refresh token finds.
+package enum ClaimAnswer: Sendable, Equatable {
+    case claimed
+    /// A living instance holds the lease.
+    case held
+    case generationMoved
+    case ended
+}
+
+/// What a refresh brought.
+package struct TokenWrite: Sendable {
+    package var id: ConsentID
+    package var attempt: AttemptID
+    package var expectedGeneration: Int64
+    /// Bound to `expectedGeneration + 1`.
+    package var tokens: SealedBytes
+    package var timing: TokenTiming
+    package var isRefreshable: Bool
+    package var granted: ScopeSet
+    package var at: Instant
+    package var events: [EventDraft]
+
+    package init(
+        id: ConsentID, attempt: AttemptID, expectedGeneration: Int64, tokens: SealedBytes, timing: TokenTiming,
+        isRefreshable: Bool, granted: ScopeSet, at: Instant, events: [EventDraft]
+    ) {
+        self.id = id
+        self.attempt = attempt
+        self.expectedGeneration = expectedGeneration
+        self.tokens = tokens
+        self.timing = timing
+        self.isRefreshable = isRefreshable
+        self.granted = granted
+        self.at = at
+        self.events = events
+    }
+}
+
+/// How a refresh ended that brought no tokens.
+package struct RefreshSettlement: Sendable {
+    /// What it does to the row.
+    package enum Change: Sendable, Equatable {
+        /// Nothing left: the lease is given back and nothing else changes.
+        case released
+        /// Nobody's fault that ends the grant: `failing`, one more failure, due again then.
+        case failing(dueAt: Instant)
+        /// Nobody knows: the attempt stays on the row as *unknown*.
+        case unknown(dueAt: Instant?)
+        /// The provider's own word that the grant is over.
+        case over(StatusReason)
+    }
+    package var id: ConsentID
+    package var generation: Int64
+    package var attempt: AttemptID
+    package var change: Change
+    package var at: Instant
+    package var events: [EventDraft]
+
+    package init(
+        id: ConsentID, generation: Int64, attempt: AttemptID, change: Change, at: Instant, events: [EventDraft]
+    ) {
+        self.id = id
+        self.generation = generation
+        self.attempt = attempt
+        self.change = change
+        self.at = at
+        self.events = events
+    }
+}
+
+/// What dead instances left.
+package struct Abandoned: Sendable {
+    package var codesNamedUnknown: Int
+    package var refreshesNamedUnknown: Int
+    package var grants: [(code: BlindIndex, sealed: SealedBytes)]
+
+    package init(codesNamedUnknown: Int, refreshesNamedUnknown: Int, grants: [(code: BlindIndex, sealed: SealedBytes)])
+    {
+        self.codesNamedUnknown = codesNamedUnknown
+        self.refreshesNamedUnknown = refreshesNamedUnknown
+        self.grants = grants
+    }
+}

@@ -148,7 +148,9 @@ CREATE TABLE revocation_outbox (
     client_id TEXT NOT NULL,
     provider_subject_index BLOB,              -- where revoking one token ends all of a person's
     reason TEXT NOT NULL CHECK (reason IN ('withdrawal', 'erasure', 'unconfirmed')),
+    token_kind TEXT NOT NULL CHECK (token_kind IN ('refresh_token', 'access_token')),
     state TEXT NOT NULL CHECK (state IN ('pending', 'held', 'done', 'dead')),
+    outcome TEXT,                             -- what the provider made of it, one word
     token_sealed BLOB,
     tries INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER,
@@ -187,7 +189,8 @@ CREATE TABLE api_keys (
     scopes TEXT NOT NULL,                     -- blank-separated
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
-    revoked_at INTEGER
+    revoked_at INTEGER,
+    last_used_at INTEGER                      -- to within some minutes
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE provider_states (

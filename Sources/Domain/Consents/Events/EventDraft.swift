@@ -40,6 +40,10 @@ package enum EventType: String, Sendable, CaseIterable {
     case refreshFailed = "consent.refresh_failed"
     case reauthorizationRequired = "consent.reauthorization_required"
     case profileFetched = "consent.profile_fetched"
+    case profileRead = "consent.profile_read"
+    case tokenRead = "consent.token_read"
+    case revoked = "consent.revoked"
+    case tokenRevoked = "consent.token_revoked"
     case codeOfOtherSubject = "security.code_of_other_subject"
     case providerSubjectChanged = "security.provider_subject_changed"
 }

@@ -55,7 +55,33 @@ package protocol ConsentStore: Sendable {
     /// `limit` kept grants are handed over to be made consents.
     func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned
 
+    // Lists and evidence
+    func consents(_ query: ConsentQuery) async throws(StoreFailure) -> ConsentPage
+    /// Writes the event unless one of its type by its caller stands in the chain since that moment: reading is told
+    /// once a caller and day.
+    func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure)
+    /// The chains of the records behind `after` in the order of their identifiers.
+    func chainHeads(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [ChainHead]
+    /// A consent's events as their macs were made over them, oldest first.
+    func chain(of id: ConsentID) async throws(StoreFailure) -> [ChainLink]
+
+    // Withdrawal
+    /// Ends a grant: `revoked`, tokens and attributes destroyed, the event written and the outbox filled, at once.
+    /// An expired record and one that needs a new consent can be withdrawn as well.
+    func withdraw(_ withdrawal: Withdrawal) async throws(StoreFailure) -> WithdrawAnswer
+    /// Fills the outbox for tokens that came when their consent had ended.
+    func queueRevocations(_ drafts: [RevocationDraft], at now: Instant) async throws(StoreFailure)
+    /// Takes deliveries that are due, oldest first, with a lease on each. Of one consent's only the first that is not
+    /// over is ever handed out.
+    func claimRevocations(limit: Int, lease: Duration, at now: Instant) async throws(StoreFailure) -> [RevocationTask]
+    /// Only where this instance still holds the lease.
+    func settleRevocation(_ settlement: RevocationSettlement) async throws(StoreFailure)
+
     // API keys
+    /// - Returns: false where there is no such key, or it was revoked before.
+    func revokeAPIKey(named name: String, at now: Instant) async throws(StoreFailure) -> Bool
+    /// Writes down when keys were last used; an earlier time than the one there changes nothing.
+    func noteUses(_ uses: [String: Instant]) async throws(StoreFailure)
     func apiKeys() async throws(StoreFailure) -> [APIKey]
     /// - Throws: `StoreFailure.nameTaken` where a key has the name.
     func createAPIKey(_ key: APIKey) async throws(StoreFailure)

@@ -8,6 +8,8 @@ package protocol ProviderConnection: Sendable {
     /// Spends a refresh token, likewise. No `scope` parameter is sent.
     /// - Parameter fence: asked right before the first byte leaves; false keeps the request from being sent.
     func refresh(_ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool) async -> TokenOutcome
+    /// Asks the provider to revoke a token (RFC 7009).
+    func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome
     /// Asks userinfo for the attributes.
     /// - Parameter limit: how long to wait at most.
     func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome

@@ -24,6 +24,10 @@ package protocol TokenVault: Ledger {
     func seal(_ statement: ProviderStatement, code: BlindIndex) throws(VaultFailure) -> SealedBytes
     func openStatement(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> ProviderStatement
 
+    /// A token on its way to be revoked, under the ring's key, bound to its place in the outbox.
+    func sealToken(_ token: SecretText, outbox id: UUIDv7) throws(VaultFailure) -> SealedBytes
+    func openToken(_ envelope: SealedBytes, outbox id: UUIDv7) throws(VaultFailure) -> SecretText
+
     /// - Parameter subject: part of the digest for a provider whose mock environment hands out one code for ever.
     func digest(of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?)
         -> BlindIndex

@@ -8,10 +8,12 @@ package struct APIKey: Sendable, Equatable {
     package var createdAt: Instant
     package var expiresAt: Instant?
     package var revokedAt: Instant?
+    /// To within some minutes.
+    package var lastUsedAt: Instant?
 
     package init(
         name: String, digest: [UInt8], scopes: Set<CallerScope>, createdAt: Instant, expiresAt: Instant?,
-        revokedAt: Instant? = nil
+        revokedAt: Instant? = nil, lastUsedAt: Instant? = nil
     ) {
         self.name = name
         self.digest = digest
@@ -19,6 +21,7 @@ package struct APIKey: Sendable, Equatable {
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.revokedAt = revokedAt
+        self.lastUsedAt = lastUsedAt
     }
 }
 

@@ -40,6 +40,7 @@ package enum EventType: String, Sendable, CaseIterable {
     case refreshFailed = "consent.refresh_failed"
     case reauthorizationRequired = "consent.reauthorization_required"
     case profileFetched = "consent.profile_fetched"
+    case profileChanged = "consent.profile_changed"
     case profileRead = "consent.profile_read"
     case tokenRead = "consent.token_read"
     case revoked = "consent.revoked"

@@ -16,6 +16,9 @@ package enum ConsentFailure: Error, Sendable, Equatable {
     case consentEnded(ConsentStatus)
     case reauthorizationRequired(StatusReason?)
 
+    // The configuration forbids it.
+    case accessTokensOff
+
     // The code is at fault: ask for consent again, unless another subject's.
     case codeAlreadyUsed
     case codeRejected(ProviderStatement?)

@@ -28,13 +28,17 @@ package struct ProviderFacts: Sendable {
     package var isNonceRequired: Bool
     /// A mock environment hands out one code for ever: its digest contains the subject and lasts 60 s.
     package var hasConstantCode: Bool
+    /// `access_tokens: on`.
+    package var handsOutAccessTokens: Bool
+    /// How old a kept profile may be where nobody says.
+    package var profileMaxAge: Duration
     package var policy: RefreshPolicy
     package var timeouts: ProviderTimeouts
 
     package init(
         key: ProviderKey, issuer: IssuingClient, isPayPal: Bool, scopes: ScopeSet, redirectURI: String?,
         allowedRedirectURIs: [String], isPKCERequired: Bool, isNonceRequired: Bool, hasConstantCode: Bool,
-        policy: RefreshPolicy, timeouts: ProviderTimeouts
+        handsOutAccessTokens: Bool, profileMaxAge: Duration, policy: RefreshPolicy, timeouts: ProviderTimeouts
     ) {
         self.key = key
         self.issuer = issuer
@@ -45,6 +49,8 @@ package struct ProviderFacts: Sendable {
         self.isPKCERequired = isPKCERequired
         self.isNonceRequired = isNonceRequired
         self.hasConstantCode = hasConstantCode
+        self.handsOutAccessTokens = handsOutAccessTokens
+        self.profileMaxAge = profileMaxAge
         self.policy = policy
         self.timeouts = timeouts
     }

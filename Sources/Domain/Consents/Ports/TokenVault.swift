@@ -31,6 +31,8 @@ package protocol TokenVault: Ledger {
     /// - Parameter subject: part of the digest for a provider whose mock environment hands out one code for ever.
     func digest(of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?)
         -> BlindIndex
+    /// SHA-256 of a token in lower-case hexadecimal, as callers name one that was refused to them.
+    func fingerprint(of token: SecretText) -> String
     func index(of subject: Subject) -> BlindIndex
     func index(ofProviderSubject text: SecretText, at provider: ProviderKey) -> BlindIndex
 }

@@ -25,7 +25,7 @@ struct RefreshSettling: Sendable {
             case .generationMoved:
                 flight.log.warning("another refresh of the grant was saved first", facts)
             case .ended:
-                flight.log.warning("a grant ended while it was refreshed", facts)
+                await revoke(answer.tokens)
             }
             return try await current()
         } catch let failure as ConsentFailure {
@@ -90,31 +90,24 @@ struct RefreshSettling: Sendable {
         let fetched = await ProfileFetch(time: flight.time).fetch(
             with: accessToken, from: grant.connection, granted: write.granted, until: deadline)
         guard fetched.status != .pending else { return }
-        do {
-            let answer = try await flight.store.saveProfile(try profileWrite(fetched))
-            if answer == .providerSubjectDiffers {
-                flight.log.error("a provider names another person than before", facts)
-                try await flight.store.append(event(.providerSubjectChanged), to: claim.id)
-            }
-        } catch {
-            flight.log.warning("a profile could not be kept", facts + [Fact(.reason, "\(error)")])
-        }
+        let keeping = ProfileKeeping(store: flight.store, vault: flight.vault, time: flight.time, log: flight.log)
+        _ = await keeping.keep(fetched, in: grant.stored, grant.key, caller: caller)
     }
 
-    private func profileWrite(_ fetched: FetchedProfile) throws(VaultFailure) -> ProfileWrite {
-        let now = flight.time.now
-        var person: (index: BlindIndex, sealed: SealedBytes)?
-        if let subject = fetched.providerSubject {
-            person = (
-                flight.vault.index(ofProviderSubject: subject, at: grant.record.provider),
-                try flight.vault.seal(subject, as: .providerSubject, under: grant.key)
-            )
+    /// Tokens that came after the person had withdrawn are not stored: they go the way of the others, the new one first.
+    private func revoke(_ tokens: TokenSet) async {
+        flight.log.warning("a grant ended while it was refreshed", facts)
+        do {
+            guard try await flight.store.consent(claim.id)?.record.status == .revoked else { return }
+            let now = flight.time.now
+            let drafts = try RevocationDrafts(vault: flight.vault, entropy: flight.entropy)
+                .drafts(of: tokens, record: grant.record, reason: .withdrawal, at: now)
+            try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
+                try await flight.store.queueRevocations(drafts, at: now)
+            }
+        } catch {
+            flight.log.error("tokens of a withdrawn grant could not be queued", facts + [Fact(.reason, "\(error)")])
         }
-        var sealed: SealedBytes?
-        if let profile = fetched.profile { sealed = try flight.vault.seal(profile, under: grant.key) }
-        return ProfileWrite(
-            id: claim.id, status: fetched.status, profile: sealed, fetchedAt: sealed == nil ? nil : now,
-            providerSubject: person, at: now, events: [event(.profileFetched)], superseding: event(.superseded))
     }
 
     private func current() async throws(ConsentFailure) -> RefreshFlight.Outcome {
@@ -162,6 +155,7 @@ extension ConsentFailure {
         case .exchangePending: "exchange_pending"
         case .refreshPending, .providerUnavailable, .storeUnavailable: "provider_unavailable"
         case .providerMisconfigured, .clientChanged: "provider_misconfigured"
+        case .accessTokensOff: "access_tokens_off"
         case .ourFault: "internal"
         }
     }

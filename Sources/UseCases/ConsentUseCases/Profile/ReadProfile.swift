@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import Observability
+
+/// Reads a person's attributes; asks the provider again where those that are held are too old.
+package struct ReadProfile: Sendable {
+    private let directory: ProviderDirectory
+    private let store: any ConsentStore
+    private let vault: any TokenVault
+    private let time: any Timekeeper
+    private let refresh: RefreshConsent
+    private let flights: FlightTable<ConsentID, Bool>
+    private let log: Log
+
+    package init(
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
+        launcher: any TaskLauncher, refresh: RefreshConsent, log: Log
+    ) {
+        self.directory = directory
+        self.store = store
+        self.vault = vault
+        self.time = time
+        self.refresh = refresh
+        flights = FlightTable(time: time, launcher: launcher)
+        self.log = log
+    }
+
+    /// A profile for somebody who may read it.
+    package struct Reading: Sendable {
+        package var record: ConsentRecord
+        package var profile: Profile
+        package var fetchedAt: Instant
+        /// Older than asked for, and fresher was not to be had.
+        package var isStale: Bool
+        /// Each attribute of the requested scopes that is not there, and why.
+        package var missing: [String: Absence]
+    }
+
+    /// Why an attribute is not there.
+    package enum Absence: String, Sendable {
+        /// The person did not grant its scope.
+        case notGranted = "not_granted"
+        /// The provider did not send it.
+        case notProvided = "not_provided"
+        /// The provider refuses the profile as a whole.
+        case withheld
+    }
+
+    /// - Parameter maxAge: how old the attributes may be; nil takes the provider's setting.
+    /// - Throws: `notFound`; `consentEnded`, `reauthorizationRequired` where no profile can be had any more;
+    ///   `providerUnavailable` where none is held and none came.
+    package func callAsFunction(_ id: ConsentID, maxAge: Duration?, caller: CallerIdentity)
+        async throws(ConsentFailure) -> Reading
+    {
+        let first = try await stored(id)
+        try checkReadable(first.record)
+        let connection = directory.connection(named: first.record.provider.name)
+        let limit = maxAge ?? connection?.facts.profileMaxAge ?? .seconds(30 * 86_400)
+        var current = first
+        if !isFresh(first.record, limit), first.record.status.isGrantHeld, let connection {
+            let deadline = time.monotonic + connection.facts.timeouts.total
+            _ = await flights.share(id, owner: nil, until: deadline) {
+                await fetch(id, from: connection, caller: caller, until: deadline)
+            }
+            current = try await stored(id)
+            try checkReadable(current.record)
+        }
+        let reading = try reading(of: current, limit)
+        await tell(id, caller)
+        return reading
+    }
+
+    private func isFresh(_ record: ConsentRecord, _ limit: Duration) -> Bool {
+        guard record.profileStatus == .current, let fetched = record.profileFetchedAt else { return false }
+        return fetched.duration(to: time.now) <= limit
+    }
+
+    private func checkReadable(_ record: ConsentRecord) throws(ConsentFailure) {
+        switch record.status {
+        case .revoked, .superseded: throw .consentEnded(record.status)
+        case .active, .failing, .reauthorizationRequired, .expired: return
+        }
+    }
+
+    private func reading(of stored: StoredConsent, _ limit: Duration) throws(ConsentFailure) -> Reading {
+        let opened: OpenedConsent
+        do { opened = try RecordOpening(vault: vault).open(stored, withProfile: true) } catch { throw .ourFault }
+        guard let profile = opened.profile, let fetchedAt = stored.record.profileFetchedAt else {
+            switch stored.record.status {
+            case .reauthorizationRequired: throw .reauthorizationRequired(stored.record.statusReason)
+            case .expired: throw .consentEnded(.expired)
+            default: throw .providerUnavailable(retryAfter: ExchangeStep.retryDelay, nil)
+            }
+        }
+        return Reading(
+            record: stored.record, profile: profile, fetchedAt: fetchedAt, isStale: !isFresh(stored.record, limit),
+            missing: ReadProfile.missing(in: profile, of: stored.record))
+    }
+
+    /// Every attribute of the requested scopes that is not there.
+    static func missing(in profile: Profile, of record: ConsentRecord) -> [String: Absence] {
+        func absence(_ scope: String) -> Absence? {
+            guard record.requested.contains(scope) else { return nil }
+            if !record.granted.contains(scope) { return .notGranted }
+            return record.profileStatus == .unavailable ? .withheld : .notProvided
+        }
+        var missing: [String: Absence] = [:]
+        for name in ClaimName.allCases where profile.claims[name] == nil {
+            missing[name.rawValue] = absence(name.scope)
+        }
+        if profile.address.isEmpty { missing["address"] = absence("address") }
+        return missing
+    }
+
+    /// Asks userinfo, with a token that still works; what fails leaves what is held.
+    private func fetch(
+        _ id: ConsentID, from connection: any ProviderConnection, caller: CallerIdentity, until deadline: Duration
+    ) async -> Bool {
+        do {
+            var current = try await stored(id)
+            if current.record.timing.accessTokenExpiresAt <= time.now.advanced(by: .seconds(5)) {
+                guard current.record.isRefreshable else { return false }
+                _ = try await refresh(id, caller: caller)
+                current = try await stored(id)
+            }
+            guard let envelope = current.key, let sealed = current.tokens else { return false }
+            let key = try vault.openConsentKey(envelope, for: id)
+            let tokens = try vault.openTokens(sealed, generation: current.record.generation, under: key)
+            let fetched = await ProfileFetch(time: time).fetch(
+                with: tokens.accessToken, from: connection, granted: current.record.granted, until: deadline)
+            guard fetched.status != .pending else { return false }
+            let keeping = ProfileKeeping(store: store, vault: vault, time: time, log: log)
+            return await keeping.keep(fetched, in: current, key, caller: caller)
+        } catch {
+            return false
+        }
+    }
+
+    private func stored(_ id: ConsentID) async throws(ConsentFailure) -> StoredConsent {
+        let found: StoredConsent?
+        do { found = try await store.consent(id) } catch { throw .storeUnavailable }
+        guard let found else { throw .notFound }
+        return await LapsedConsents(store: store, time: time).settled(found)
+    }
+
+    private func tell(_ id: ConsentID, _ caller: CallerIdentity) async {
+        let now = time.now
+        let event = EventDraft(type: .profileRead, at: now, caller: caller.name, requestID: caller.requestID)
+        do {
+            try await store.appendOnce(event, to: id, since: now.startOfDay)
+        } catch {
+            log.warning("a reading could not be written down", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
+        }
+    }
+}
+
+extension Instant {
+    /// Midnight in UTC before it.
+    var startOfDay: Instant {
+        let day: Int64 = 86_400_000
+        return Instant(milliseconds: milliseconds - ((milliseconds % day) + day) % day)
+    }
+}

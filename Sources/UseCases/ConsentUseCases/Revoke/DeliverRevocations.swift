@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import Observability
+
+/// Delivers the revocation outbox: each token is revoked at the provider that gave it, and what came of it is kept.
+package struct DeliverRevocations: Sendable {
+    private let directory: ProviderDirectory
+    private let store: any ConsentStore
+    private let vault: any TokenVault
+    private let time: any Timekeeper
+    private let log: Log
+
+    /// How often a delivery is tried before it is given up: about two weeks of backing off.
+    static let mostTries = 60
+
+    package init(
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, log: Log
+    ) {
+        self.directory = directory
+        self.store = store
+        self.vault = vault
+        self.time = time
+        self.log = log
+    }
+
+    /// One pass over what is due.
+    /// - Returns: how many deliveries were tried.
+    /// - Throws: `StoreFailure`.
+    @discardableResult
+    package func callAsFunction(limit: Int) async throws(StoreFailure) -> Int {
+        var tried = 0
+        while tried < limit {
+            let tasks = try await store.claimRevocations(
+                limit: min(16, limit - tried), lease: .seconds(60), at: time.now)
+            if tasks.isEmpty { return tried }
+            for task in tasks {
+                let settlement = settlement(of: task, after: await outcome(of: task))
+                try await store.settleRevocation(settlement)
+            }
+            tried += tasks.count
+        }
+        return tried
+    }
+
+    private func outcome(of task: RevocationTask) async -> RevocationOutcome {
+        let draft = task.draft
+        guard let connection = directory.connection(named: draft.provider.name),
+            connection.facts.key == draft.provider, connection.facts.issuer.clientID == draft.clientID
+        else {
+            log.warning("a token's client is not configured any more", [Fact(.provider, draft.provider.name)])
+            return .failed(ProviderStatement(status: 0), retryAfter: nil)
+        }
+        do {
+            return await connection.revoke(try vault.openToken(draft.token, outbox: draft.id), kind: draft.kind)
+        } catch {
+            log.error("a token in the outbox cannot be opened", [Fact(.reason, "\(error)")])
+            return .refused(ProviderStatement(status: 0))
+        }
+    }
+
+    private func settlement(of task: RevocationTask, after outcome: RevocationOutcome) -> RevocationSettlement {
+        let now = time.now
+        let (end, statement): (RevocationSettlement.Outcome, ProviderStatement?) =
+            switch outcome {
+            case .revoked: (.revoked, nil)
+            case .unsupported: (.unsupported, nil)
+            case .refused(let statement): (.failed, statement)
+            case .failed(let statement, let told):
+                task.tries + 1 < DeliverRevocations.mostTries
+                    ? (.again(at: now.advanced(by: told ?? delay(task))), statement) : (.failed, statement)
+            }
+        if case .again = end { return RevocationSettlement(id: task.draft.id, outcome: end, at: now, event: nil) }
+        var data: [String: EventValue] = [
+            "token": .text(task.draft.kind.rawValue), "outcome": .text(DeliverRevocations.word(of: end)),
+        ]
+        if let statement {
+            data["provider_status"] = .integer(Int64(statement.status))
+            data["provider_error"] = statement.error.map(EventValue.text)
+        }
+        let event = EventDraft(type: .tokenRevoked, at: now, caller: "gateway", requestID: nil, data: data)
+        return RevocationSettlement(id: task.draft.id, outcome: end, at: now, event: event)
+    }
+
+    private func delay(_ task: RevocationTask) -> Duration {
+        RefreshPolicy.backoff(
+            afterFailures: task.tries,
+            spread: RefreshPolicy.spread(of: ConsentID(task.draft.id), generation: Int64(task.tries)))
+    }
+
+    static func word(of outcome: RevocationSettlement.Outcome) -> String {
+        switch outcome {
+        case .revoked: "revoked"
+        case .unsupported: "unsupported"
+        case .failed: "failed"
+        case .again: "pending"
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import Observability
+
+/// Withdraws a consent: the grant is closed and its tokens and attributes are destroyed at once, whatever the provider
+/// says later; what is to be revoked there goes to the outbox in the same transaction.
+package struct WithdrawConsent: Sendable {
+    private let store: any ConsentStore
+    private let vault: any TokenVault
+    private let time: any Timekeeper
+    private let entropy: any Entropy
+    private let log: Log
+
+    package init(
+        store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, entropy: any Entropy, log: Log
+    ) {
+        self.store = store
+        self.vault = vault
+        self.time = time
+        self.entropy = entropy
+        self.log = log
+    }
+
+    /// - Parameter reason: `user` or `operator`.
+    /// - Returns: the record as it is then; the same for one that was withdrawn before.
+    /// - Throws: `notFound`, `storeUnavailable`, `ourFault`; `consentEnded` for one that a newer record has superseded.
+    package func callAsFunction(_ id: ConsentID, reason: StatusReason, caller: CallerIdentity)
+        async throws(ConsentFailure) -> OpenedConsent
+    {
+        let read = ReadConsent(store: store, vault: vault, time: time)
+        for _ in 0..<8 {
+            let stored: StoredConsent?
+            do { stored = try await store.consent(id) } catch { throw .storeUnavailable }
+            guard let stored else { throw .notFound }
+            switch try await withdraw(stored, reason, caller) {
+            case .withdrawn, .alreadyRevoked: return try await read(id)
+            case .superseded: throw .consentEnded(.superseded)
+            case .absent: throw .notFound
+            case .generationMoved: continue
+            }
+        }
+        throw .storeUnavailable
+    }
+
+    private func withdraw(_ stored: StoredConsent, _ reason: StatusReason, _ caller: CallerIdentity)
+        async throws(ConsentFailure) -> WithdrawAnswer
+    {
+        let now = time.now
+        let event = EventDraft(
+            type: .revoked, at: now, caller: caller.name, requestID: caller.requestID,
+            data: ["reason": .text(reason.rawValue)])
+        do {
+            let drafts = RevocationDrafts(vault: vault, entropy: entropy)
+            let withdrawal = Withdrawal(
+                id: stored.record.id, expectedGeneration: stored.record.generation, reason: reason, at: now,
+                event: event, revocations: try drafts.drafts(of: stored, reason: .withdrawal, at: now))
+            return try await store.withdraw(withdrawal)
+        } catch let failure as StoreFailure {
+            throw failure.mayPass ? .storeUnavailable : .ourFault
+        } catch {
+            log.error("a consent's tokens cannot be opened for revocation", [Fact(.reason, "\(error)")])
+            throw .ourFault
+        }
+    }
+}
+
+/// Makes outbox entries of tokens: the refresh token first, then the access token.
+struct RevocationDrafts: Sendable {
+    let vault: any TokenVault
+    let entropy: any Entropy
+
+    /// The tokens that a record holds; none where they are destroyed already.
+    func drafts(of stored: StoredConsent, reason: RevocationReason, at now: Instant) throws(VaultFailure)
+        -> [RevocationDraft]
+    {
+        guard let envelope = stored.key, let sealed = stored.tokens else { return [] }
+        let key = try vault.openConsentKey(envelope, for: stored.record.id)
+        let tokens = try vault.openTokens(sealed, generation: stored.record.generation, under: key)
+        return try drafts(of: tokens, record: stored.record, reason: reason, at: now)
+    }
+
+    func drafts(of tokens: TokenSet, record: ConsentRecord, reason: RevocationReason, at now: Instant)
+        throws(VaultFailure) -> [RevocationDraft]
+    {
+        var drafts: [RevocationDraft] = []
+        let kinds: [(TokenKind, SecretText?)] = [
+            (.refreshToken, tokens.refreshToken), (.accessToken, tokens.accessToken),
+        ]
+        for (order, (kind, token)) in kinds.enumerated() {
+            guard let token else { continue }
+            // A millisecond apart, so that the order of the identifiers is the order of delivery.
+            let id = entropy.identifier(at: now.advanced(by: .milliseconds(order)))
+            drafts.append(
+                RevocationDraft(
+                    id: id, provider: record.provider, clientID: record.issuer.clientID, consent: record.id,
+                    kind: kind, reason: reason, token: try vault.sealToken(token, outbox: id)))
+        }
+        return drafts
+    }
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ConsentUseCases
+import ConsentUseCases
 package import Consents
 package import NativeHTTPServer
 import NativeJSON
@@ -9,21 +9,16 @@ import RecordRendering
 /// The API listener: names the caller, finds the call, and makes an answer of what it comes to.
 package struct GatewayAPI: HTTPHandler {
     private let callers: CallerDirectory
-    private let redeem: RedeemCode
-    private let read: ReadConsent
-    private let refresh: RefreshConsent
+    private let calls: GatewayCalls
     private let time: any Timekeeper
     private let entropy: any Entropy
     private let log: Log
 
     package init(
-        callers: CallerDirectory, redeem: RedeemCode, read: ReadConsent, refresh: RefreshConsent,
-        time: any Timekeeper, entropy: any Entropy, log: Log
+        callers: CallerDirectory, calls: GatewayCalls, time: any Timekeeper, entropy: any Entropy, log: Log
     ) {
         self.callers = callers
-        self.redeem = redeem
-        self.read = read
-        self.refresh = refresh
+        self.calls = calls
         self.time = time
         self.entropy = entropy
         self.log = log
@@ -89,15 +84,60 @@ package struct GatewayAPI: HTTPHandler {
         async throws(Problem) -> HTTPResponse
     {
         let caller = CallerIdentity(name: admission.key.name, requestID: context.requestID)
+        let target = admission.target
         switch admission.route {
         case .createConsent:
-            let exchange = try ExchangeBody(request.body, target: admission.target).request(caller: caller)
-            do { return created(try await redeem(exchange), admission, context) } catch { throw Problem(error) }
+            let exchange = try ExchangeBody(request.body, target: target).request(caller: caller)
+            do { return created(try await calls.redeem(exchange), admission, context) } catch { throw Problem(error) }
+        case .listConsents:
+            return try await list(ListQuery(target), context)
         case .consent(let id):
-            do { return record(try await read(id), context) } catch { throw Problem(error) }
+            do { return record(try await calls.read(id), context) } catch { throw Problem(error) }
+        case .withdraw(let id):
+            do {
+                return record(try await calls.withdraw(id, reason: .user, caller: caller), context)
+            } catch { throw Problem(error) }
+        case .profile(let id):
+            let maxAge = try target.seconds("max_age", atLeast: 0)
+            do {
+                let reading = try await calls.profile(id, maxAge: maxAge, caller: caller)
+                return Answer.json(ProfileJSON.value(of: reading), context)
+            } catch { throw Problem(error) }
         case .refresh(let id):
-            do { return record(try await refresh(id, caller: caller), context) } catch { throw Problem(error) }
+            do { return record(try await calls.refresh(id, caller: caller), context) } catch { throw Problem(error) }
+        case .accessToken(let id):
+            return try await accessToken(id, AccessTokenBody(request.body), caller, context)
+        case .events(let id):
+            do {
+                return Answer.json(EventJSON.list(try await calls.events(id)), context)
+            } catch { throw Problem(error) }
         }
+    }
+
+    private func list(_ query: ListQuery, _ context: RequestContext) async throws(Problem) -> HTTPResponse {
+        do {
+            let page = try await calls.list(
+                subject: query.subject, provider: query.provider, status: query.status, before: query.cursor,
+                limit: query.limit)
+            return Answer.json(
+                Answer.list(
+                    page.items.map { ConsentJSON.value(of: $0, includingProfile: false) },
+                    next: page.next.map(ListQuery.cursorText)), context)
+        } catch { throw Problem(error) }
+    }
+
+    private func accessToken(
+        _ id: ConsentID, _ body: AccessTokenBody, _ caller: CallerIdentity, _ context: RequestContext
+    ) async throws(Problem) -> HTTPResponse {
+        do {
+            let handout = try await calls.accessToken(
+                id, minimumLife: body.minimumLife, rejected: body.rejected, caller: caller)
+            return Answer.json(
+                [
+                    "access_token": JSONValue(handout.accessToken.reveal()), "token_type": JSONValue(handout.tokenType),
+                    "expires_at": JSONValue(handout.expiresAt.text), "scope": JSONValue(handout.scopes.blankSeparated),
+                ], context)
+        } catch { throw Problem(error) }
     }
 
     private func record(_ consent: OpenedConsent, _ context: RequestContext) -> HTTPResponse {

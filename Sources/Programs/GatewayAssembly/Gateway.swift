@@ -17,6 +17,13 @@ struct Gateway: Sendable {
     let redeem: RedeemCode
     let read: ReadConsent
     let refresh: RefreshConsent
+    let list: ListConsents
+    let events: ReadEvents
+    let withdraw: WithdrawConsent
+    let deliverRevocations: DeliverRevocations
+    let profile: ReadProfile
+    let accessToken: HandOutAccessToken
+    let verify: VerifyLedger
     private let vault: RingVault
     private let connections: [CurlProviderConnection]
     private let clients: [CurlClient]
@@ -57,6 +64,18 @@ struct Gateway: Sendable {
             directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
             launcher: launcher, log: place.log)
         read = ReadConsent(store: store, vault: vault, time: place.time)
+        list = ListConsents(store: store, vault: vault, time: place.time)
+        events = ReadEvents(store: store)
+        withdraw = WithdrawConsent(
+            store: store, vault: vault, time: place.time, entropy: place.entropy, log: place.log)
+        deliverRevocations = DeliverRevocations(
+            directory: directory, store: store, vault: vault, time: place.time, log: place.log)
+        profile = ReadProfile(
+            directory: directory, store: store, vault: vault, time: place.time, launcher: launcher, refresh: refresh,
+            log: place.log)
+        accessToken = HandOutAccessToken(
+            directory: directory, store: store, vault: vault, time: place.time, refresh: refresh, log: place.log)
+        verify = VerifyLedger(store: store, ledger: vault)
         self.store = store
         self.vault = vault
         self.connections = connections
@@ -110,6 +129,13 @@ struct Gateway: Sendable {
         }
         let ring = try KeyRing.open(settings.vault.keys, environment: environment)
         do { try vault.take(ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
+    }
+
+    /// What the API can have done.
+    var calls: GatewayCalls {
+        GatewayCalls(
+            redeem: redeem, list: list, read: read, withdraw: withdraw, profile: profile, refresh: refresh,
+            accessToken: accessToken, events: events)
     }
 
     /// How many codes and refresh tokens are on the wire or on their way to the store.

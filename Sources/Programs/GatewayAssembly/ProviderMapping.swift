@@ -30,7 +30,9 @@ extension ProviderFacts {
             isPayPal: settings.preset == "paypal", scopes: ScopeSet(settings.scopes),
             redirectURI: settings.redirectURI, allowedRedirectURIs: settings.redirectURIs,
             isPKCERequired: settings.pkce == .required, isNonceRequired: settings.nonce == .required,
-            hasConstantCode: settings.environment == .mock, policy: RefreshPolicy(settings),
+            hasConstantCode: settings.environment == .mock,
+            handsOutAccessTokens: settings.handsOutAccessTokens, profileMaxAge: settings.profileMaxAge,
+            policy: RefreshPolicy(settings),
             timeouts: Consents.ProviderTimeouts(
                 connect: settings.timeouts.connect, total: settings.timeouts.total,
                 answer: settings.timeouts.answer))

@@ -46,8 +46,7 @@ struct Serving: Sendable {
             configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
-            callers: callers, redeem: gateway.redeem, read: gateway.read, refresh: gateway.refresh, time: place.time,
-            entropy: place.entropy, log: place.log)
+            callers: callers, calls: gateway.calls, time: place.time, entropy: place.entropy, log: place.log)
         let store = gateway.store
         let adminHandler = AdminAPI(
             hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, time: place.time,
@@ -106,10 +105,11 @@ struct Serving: Sendable {
             do {
                 try await place.time.sleep(until: place.time.monotonic + keyInterval)
                 try await callers.reload()
+                try await gateway.deliverRevocations(limit: 64)
             } catch is CancellationError {
                 return
             } catch {
-                place.log.warning("the callers' keys could not be read", [Fact(.reason, "\(error)")])
+                place.log.warning("the store could not be kept up with", [Fact(.reason, "\(error)")])
             }
         }
     }

@@ -8,6 +8,11 @@ extension Problem {
         case .unknownProvider, .unknownNotice, .environmentMismatch, .redirectURINotAllowed, .proofKeyRequired,
             .nonceRequired, .nonceUnchecked:
             self = Problem.ofRequest(failure)
+        case .accessTokensOff:
+            self = Problem(
+                403, "access_tokens_off", "Access tokens are not handed out",
+                "The provider's setting access_tokens is off.",
+                challenge: #"Bearer realm="consent-gateway", error="insufficient_scope""#)
         case .notFound, .consentEnded, .reauthorizationRequired:
             self = Problem.ofRecord(failure)
         case .codeAlreadyUsed, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:

@@ -4,8 +4,13 @@ import Consents
 /// The calls of the API listener. The table of what each asks of its caller is this file.
 enum Route: Sendable, Equatable {
     case createConsent
+    case listConsents
     case consent(ConsentID)
+    case withdraw(ConsentID)
+    case profile(ConsentID)
     case refresh(ConsentID)
+    case accessToken(ConsentID)
+    case events(ConsentID)
 
     /// What a path and a method come to.
     enum Match: Sendable, Equatable {
@@ -18,22 +23,32 @@ enum Route: Sendable, Equatable {
     /// The scope that an API key needs.
     var scope: CallerScope {
         switch self {
-        case .createConsent, .refresh: .consentsWrite
-        case .consent: .consentsRead
+        case .createConsent, .refresh, .withdraw: .consentsWrite
+        case .listConsents, .consent, .events: .consentsRead
+        case .profile: .profilesRead
+        case .accessToken: .tokensRead
         }
     }
 
     /// The route's name in log lines and metrics.
     var pattern: String {
         switch self {
-        case .createConsent: "/v1/consents"
-        case .consent: "/v1/consents/{id}"
+        case .createConsent, .listConsents: "/v1/consents"
+        case .consent, .withdraw: "/v1/consents/{id}"
+        case .profile: "/v1/consents/{id}/profile"
         case .refresh: "/v1/consents/{id}/refresh"
+        case .accessToken: "/v1/consents/{id}/access-token"
+        case .events: "/v1/consents/{id}/events"
         }
     }
 
-    /// Whether a body is expected: one that is there must then be JSON.
-    var needsBody: Bool { self == .createConsent }
+    /// Whether a body is expected: it must then be JSON.
+    var needsBody: Bool {
+        switch self {
+        case .createConsent, .accessToken: true
+        default: false
+        }
+    }
 
     /// The methods that log lines name; any other text is a caller's own.
     static func isMethod(_ text: String) -> Bool {
@@ -42,17 +57,29 @@ enum Route: Sendable, Equatable {
 
     static func match(method: String, segments: [String]) -> Match {
         guard segments.count >= 2, segments[0] == "v1", segments[1] == "consents" else { return .nothing }
-        if segments.count == 2 {
-            return method == "POST" ? .route(.createConsent) : .otherMethods(allow: "POST")
-        }
+        if segments.count == 2 { return choose(method, get: .listConsents, post: .createConsent) }
         guard let id = ConsentID(segments[2]) else { return .nothing }
-        switch (segments.count, segments.count == 4 ? segments[3] : "") {
-        case (3, _):
-            return method == "GET" || method == "HEAD" ? .route(.consent(id)) : .otherMethods(allow: "GET, HEAD")
-        case (4, "refresh"):
-            return method == "POST" ? .route(.refresh(id)) : .otherMethods(allow: "POST")
-        default:
-            return .nothing
+        if segments.count == 3 { return choose(method, get: .consent(id), delete: .withdraw(id)) }
+        guard segments.count == 4 else { return .nothing }
+        switch segments[3] {
+        case "profile": return choose(method, get: .profile(id))
+        case "refresh": return choose(method, post: .refresh(id))
+        case "access-token": return choose(method, post: .accessToken(id))
+        case "events": return choose(method, get: .events(id))
+        default: return .nothing
         }
+    }
+
+    private static func choose(_ method: String, get: Route? = nil, post: Route? = nil, delete: Route? = nil) -> Match {
+        let found: Route? =
+            switch method {
+            case "GET", "HEAD": get
+            case "POST": post
+            case "DELETE": delete
+            default: nil
+            }
+        if let found { return .route(found) }
+        let allowed = [get.map { _ in "GET, HEAD" }, post.map { _ in "POST" }, delete.map { _ in "DELETE" }]
+        return .otherMethods(allow: allowed.compactMap(\.self).joined(separator: ", "))
     }
 }

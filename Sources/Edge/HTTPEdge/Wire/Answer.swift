@@ -13,6 +13,14 @@ enum Answer {
             status: status, headers: common("application/json", context) + headers, body: value.serialized(.compact))
     }
 
+    /// One page of a list.
+    static func list(_ items: [JSONValue], next: String?) -> JSONValue {
+        var json = JSONValue.object()
+        json.set("items", items)
+        json.set("next_cursor", next)
+        return json
+    }
+
     /// A problem document (RFC 9457), the same members for every failure.
     static func problem(_ problem: Problem, _ context: RequestContext, closes: Bool = false) -> HTTPResponse {
         var body = JSONValue.object()

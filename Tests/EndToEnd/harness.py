@@ -99,7 +99,10 @@ class House:
         self.config = f"{self.folder}/gateway.yaml"
         with open(self.config, "w") as file:
             file.write(f"""\
-server: {{ listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0" }}
+server:
+  listen: 127.0.0.1:0
+  admin_listen: 127.0.0.1:0
+  limits: {{ requests_per_caller: 1000000/s }}
 store: {{ url: "sqlite:consents.db" }}
 vault: {{ keys: {{ file: vault-keys.json }} }}
 providers:

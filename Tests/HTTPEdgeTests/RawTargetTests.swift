@@ -43,10 +43,15 @@ struct RawTargetTests {
         let id = try #require(ConsentID("cns_019378f0c0de7000a1b2c3d4e5f60718"))
         let cases: [(String, [String], Route.Match)] = [
             ("POST", ["v1", "consents"], .route(.createConsent)),
-            ("GET", ["v1", "consents"], .otherMethods(allow: "POST")),
+            ("GET", ["v1", "consents"], .route(.listConsents)),
+            ("PUT", ["v1", "consents"], .otherMethods(allow: "GET, HEAD, POST")),
             ("GET", ["v1", "consents", id.description], .route(.consent(id))),
             ("HEAD", ["v1", "consents", id.description], .route(.consent(id))),
-            ("DELETE", ["v1", "consents", id.description], .otherMethods(allow: "GET, HEAD")),
+            ("DELETE", ["v1", "consents", id.description], .route(.withdraw(id))),
+            ("POST", ["v1", "consents", id.description], .otherMethods(allow: "GET, HEAD, DELETE")),
+            ("GET", ["v1", "consents", id.description, "events"], .route(.events(id))),
+            ("GET", ["v1", "consents", id.description, "profile"], .route(.profile(id))),
+            ("POST", ["v1", "consents", id.description, "access-token"], .route(.accessToken(id))),
             ("POST", ["v1", "consents", id.description, "refresh"], .route(.refresh(id))),
             ("GET", ["v1", "consents", id.description, "refresh"], .otherMethods(allow: "POST")),
             ("GET", ["v1", "consents", "cns_1"], .nothing),

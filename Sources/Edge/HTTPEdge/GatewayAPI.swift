@@ -9,15 +9,18 @@ import RecordRendering
 /// The API listener: names the caller, finds the call, and makes an answer of what it comes to.
 package struct GatewayAPI: HTTPHandler {
     private let callers: CallerDirectory
+    private let limits: CallLimits
     private let calls: GatewayCalls
     private let time: any Timekeeper
     private let entropy: any Entropy
     private let log: Log
 
     package init(
-        callers: CallerDirectory, calls: GatewayCalls, time: any Timekeeper, entropy: any Entropy, log: Log
+        callers: CallerDirectory, limits: CallLimits, calls: GatewayCalls, time: any Timekeeper, entropy: any Entropy,
+        log: Log
     ) {
         self.callers = callers
+        self.limits = limits
         self.calls = calls
         self.time = time
         self.entropy = entropy
@@ -64,7 +67,7 @@ package struct GatewayAPI: HTTPHandler {
 
     /// Authentication before anything else; then the path, the method, the scope and the media types.
     private func admission(of head: HTTPRequestHead) throws(Problem) -> Admission {
-        let key = try callers.caller(of: head.headers)
+        let key = try caller(of: head)
         let target = try RawTarget(path: head.rawPath, query: head.rawQuery)
         let route: Route
         switch Route.match(method: head.method, segments: target.segments) {
@@ -78,11 +81,21 @@ package struct GatewayAPI: HTTPHandler {
         return Admission(key: key, route: route, target: target)
     }
 
+    private func caller(of head: HTTPRequestHead) throws(Problem) -> APIKey {
+        do {
+            return try callers.caller(of: head.headers)
+        } catch {
+            if error.status == 401 { try limits.countFailedLogin(from: head.peer.bytes) }
+            throw error
+        }
+    }
+
     // MARK: The work
 
     private func perform(_ admission: Admission, _ request: HTTPRequest, _ context: RequestContext)
         async throws(Problem) -> HTTPResponse
     {
+        try limits.countRequest(of: admission.key.name)
         let caller = CallerIdentity(name: admission.key.name, requestID: context.requestID)
         let target = admission.target
         switch admission.route {

@@ -14,6 +14,7 @@ import TokenVaults
 struct Gateway: Sendable {
     let store: SQLiteStore
     let directory: ProviderDirectory
+    let limits: CallLimits
     let redeem: RedeemCode
     let read: ReadConsent
     let refresh: RefreshConsent
@@ -57,9 +58,10 @@ struct Gateway: Sendable {
         }
         let launcher = LoopLauncher(loops: place.loops)
         directory = ProviderDirectory(connections, notices: place.settings.notices.map(\.reference))
+        limits = CallLimits(place.settings.server.limits, time: place.time)
         redeem = RedeemCode(
             directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
-            launcher: launcher, log: place.log)
+            launcher: launcher, limit: limits, log: place.log)
         refresh = RefreshConsent(
             directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
             launcher: launcher, log: place.log)

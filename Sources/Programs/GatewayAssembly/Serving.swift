@@ -23,6 +23,8 @@ struct Serving: Sendable {
 
     /// How often created and revoked API keys are looked for; the contract promises 5 s.
     private static let keyInterval = Duration.seconds(2)
+    /// How often the last use of keys is written down.
+    private static let usesInterval = Duration.seconds(60)
     /// How often what ended instances left is looked for.
     private static let adoptionInterval = Duration.seconds(5)
 
@@ -46,7 +48,8 @@ struct Serving: Sendable {
             configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
-            callers: callers, calls: gateway.calls, time: place.time, entropy: place.entropy, log: place.log)
+            callers: callers, limits: gateway.limits, calls: gateway.calls,
+            time: place.time, entropy: place.entropy, log: place.log)
         let store = gateway.store
         let adminHandler = AdminAPI(
             hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, time: place.time,
@@ -97,6 +100,7 @@ struct Serving: Sendable {
 
     private static func keepUp(_ place: Workplace, _ gateway: Gateway, _ callers: CallerDirectory) async {
         var nextAdoption = Duration.zero
+        var nextUses = place.time.monotonic + usesInterval
         while !Task.isCancelled {
             if place.time.monotonic >= nextAdoption {
                 await gateway.redeem.adoptAbandoned()
@@ -106,6 +110,9 @@ struct Serving: Sendable {
                 try await place.time.sleep(until: place.time.monotonic + keyInterval)
                 try await callers.reload()
                 try await gateway.deliverRevocations(limit: 64)
+                guard place.time.monotonic >= nextUses else { continue }
+                try await callers.writeUses()
+                nextUses = place.time.monotonic + usesInterval
             } catch is CancellationError {
                 return
             } catch {
@@ -146,6 +153,18 @@ struct Serving: Sendable {
     private static func url(_ server: HTTPServer) -> String {
         "http://\(ListenAddress(host: server.host, port: server.port))"
     }
+}
+
+extension CallLimits {
+    convenience init(_ limits: ServerLimits, time: any Timekeeper) {
+        self.init(
+            requestsPerCaller: Rate(limits.requestsPerCaller), exchangesPerSubject: Rate(limits.exchangesPerSubject),
+            failedLoginsPerAddress: Rate(limits.failedLoginsPerAddress), time: time)
+    }
+}
+
+extension CallLimits.Rate {
+    init(_ rate: Settings.Rate) { self.init(count: rate.count, period: rate.period) }
 }
 
 extension APIKey {

@@ -26,6 +26,9 @@ package enum ConsentFailure: Error, Sendable, Equatable {
     case providerBadResponse(ProviderStatement?)
     case exchangeUnknown(ProviderStatement?)
 
+    /// Too many codes for one subject; nothing was sent.
+    case rateLimited(retryAfter: Duration)
+
     // Nobody's fault yet: send the same request again.
     case exchangePending
     case refreshPending

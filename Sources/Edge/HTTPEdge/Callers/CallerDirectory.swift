@@ -11,6 +11,8 @@ package final class CallerDirectory: Sendable {
     private let store: any ConsentStore
     private let time: any Timekeeper
     private let keys: Locked<[[UInt8]: APIKey]>
+    /// When keys were used since that was last written down.
+    private let uses = Locked<[String: Instant]>([:])
 
     /// - Parameter configured: keys that stand in the configuration by their hash.
     package init(store: any ConsentStore, time: any Timekeeper, configured: [APIKey]) {
@@ -27,6 +29,15 @@ package final class CallerDirectory: Sendable {
         let stored = try await store.apiKeys()
         let fixed = configured.withLock { $0 }
         keys.withLock { $0 = CallerDirectory.table(stored + fixed) }
+    }
+
+    /// Writes down when keys of the store were last used.
+    package func writeUses() async throws(StoreFailure) {
+        let noted = uses.withLock { uses in
+            defer { uses = [:] }
+            return uses
+        }
+        if !noted.isEmpty { try await store.noteUses(noted) }
     }
 
     /// Takes other keys from the configuration; the next `reload` makes them known.
@@ -48,6 +59,8 @@ package final class CallerDirectory: Sendable {
         guard let key = keys.withLock({ $0[digest] }), key.isValid(at: time.now) else {
             throw .unauthenticated(hasCredentials: true)
         }
+        let now = time.now
+        uses.withLock { $0[key.name] = now }
         return key
     }
 

@@ -67,6 +67,12 @@ extension Problem {
 
     static let notAcceptable = Problem(
         406, "not_acceptable", "Only JSON can be answered", "The Accept header excludes application/json.")
+    static func rateLimited(_ setting: String, _ delay: Duration) -> Problem {
+        Problem(
+            429, "rate_limited", "Too many requests", "The limit \(setting) is reached; try again later.",
+            retryAfter: delay.components.seconds + 1)
+    }
+
     static let unsupportedMediaType = Problem(
         415, "unsupported_media_type", "The body must be JSON", "Send it with `Content-Type: application/json`.")
     static let bodyTooLarge = Problem(

@@ -8,6 +8,8 @@ extension Problem {
         case .unknownProvider, .unknownNotice, .environmentMismatch, .redirectURINotAllowed, .proofKeyRequired,
             .nonceRequired, .nonceUnchecked:
             self = Problem.ofRequest(failure)
+        case .rateLimited(let delay):
+            self = .rateLimited("server.limits.exchanges_per_subject", delay)
         case .accessTokensOff:
             self = Problem(
                 403, "access_tokens_off", "Access tokens are not handed out",

@@ -31,9 +31,6 @@ struct NotYetBuilt: Sendable {
     static let all: [NotYetBuilt] = [
         .init("server.tls", .written, "TLS is not built yet; put a proxy that ends it before the gateway"),
         .init("server.trusted_proxies", .moreThan(0), "forwarded addresses are not read yet; leave it out"),
-        .init("server.limits.requests_per_caller", .written, "callers are not counted yet; leave it out"),
-        .init("server.limits.exchanges_per_subject", .written, "exchanges are not counted yet; leave it out"),
-        .init("server.limits.failed_logins_per_address", .written, "failed logins are not counted yet; leave it out"),
         .init("store.url", .postgres, "PostgreSQL is not built yet; write sqlite:PATH"),
         .init("store.pool", .written, "belongs to PostgreSQL, which is not built yet; leave it out"),
         .init("auth.jwt", .moreThan(0), "user sessions are not built yet; use api_keys"),

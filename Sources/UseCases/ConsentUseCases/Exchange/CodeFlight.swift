@@ -10,6 +10,7 @@ struct CodeFlight: Sendable {
     let vault: any TokenVault
     let time: any Timekeeper
     let entropy: any Entropy
+    let limit: any ExchangeLimit
     let settle: SettleGrant
     let log: Log
 
@@ -22,6 +23,10 @@ struct CodeFlight: Sendable {
             while true {
                 switch try await store.reserveCode(plan.reservation(attempt: attempt, now: time.now)) {
                 case .reserved:
+                    if let delay = limit.countExchange(for: plan.subject) {
+                        try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
+                        return .failure(.rateLimited(retryAfter: delay))
+                    }
                     guard let code = await slot.take() else { return .failure(.ourFault) }
                     return await send(code, plan, attempt)
                 case .consent(let id):

@@ -58,6 +58,12 @@ package struct Redemption: Sendable {
     }
 }
 
+/// How many codes may be exchanged for one subject. The same code again is no exchange and is not counted.
+package protocol ExchangeLimit: Sendable {
+    /// - Returns: nil where one more is allowed, else the time until it would be.
+    func countExchange(for subject: Subject) -> Duration?
+}
+
 /// Carries a code into a flight, and hands it out once.
 actor CodeSlot {
     private var code: AuthorizationCode?

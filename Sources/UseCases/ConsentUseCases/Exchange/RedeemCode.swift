@@ -15,7 +15,7 @@ package struct RedeemCode: Sendable {
 
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
-        entropy: any Entropy, launcher: any TaskLauncher, log: Log
+        entropy: any Entropy, launcher: any TaskLauncher, limit: any ExchangeLimit, log: Log
     ) {
         self.directory = directory
         self.vault = vault
@@ -23,6 +23,7 @@ package struct RedeemCode: Sendable {
         flights = FlightTable(time: time, launcher: launcher)
         work = CodeFlight(
             store: store, vault: vault, time: time, entropy: entropy,
+            limit: limit,
             settle: SettleGrant(directory: directory, store: store, vault: vault, time: time, entropy: entropy),
             log: log)
     }

@@ -156,6 +156,7 @@ extension ConsentFailure {
         case .refreshPending, .providerUnavailable, .storeUnavailable: "provider_unavailable"
         case .providerMisconfigured, .clientChanged: "provider_misconfigured"
         case .accessTokensOff: "access_tokens_off"
+        case .rateLimited: "rate_limited"
         case .ourFault: "internal"
         }
     }

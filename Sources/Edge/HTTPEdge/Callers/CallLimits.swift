@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ConsentUseCases
+import ConsentUseCases
 package import Consents
 import NativeSystem
 

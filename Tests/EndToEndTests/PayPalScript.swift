@@ -4,7 +4,7 @@ import TestSupport
 
 /// A provider with PayPal's answers, which a test bends call by call.
 final class PayPalScript: Sendable {
-    enum Call: Sendable { case exchange, refresh, userinfo }
+    enum Call: Sendable { case exchange, refresh, userinfo, revoke }
     typealias Bend = @Sendable (Call, _ number: Int, ScriptedRequest) -> ScriptedReply?
 
     let provider: ScriptedProvider
@@ -31,6 +31,7 @@ final class PayPalScript: Sendable {
 
     static func call(_ request: ScriptedRequest) -> Call {
         if request.line.hasPrefix("GET") { return .userinfo }
+        if request.line.contains("/revoke") { return .revoke }
         return request.body.contains("grant_type=refresh_token") ? .refresh : .exchange
     }
 
@@ -52,6 +53,7 @@ final class PayPalScript: Sendable {
         case .exchange: .http(200, tokens(number))
         case .refresh: .http(200, tokens(1000 + number, refreshToken: nil))
         case .userinfo: .http(200, person(1))
+        case .revoke: .http(200, "")
         }
     }
 }

@@ -113,6 +113,14 @@ struct TestAnswer: Sendable {
     var id: String? { json["id"]?.string }
 }
 
+/// What a raw connection got.
+struct TestAnswerText: Sendable {
+    let status: Int
+    let json: JSONValue
+
+    var code: String? { json["code"]?.string }
+}
+
 extension TestGateway {
     struct NoAnswer: Error {}
 
@@ -143,6 +151,19 @@ extension TestGateway {
 
     func record(_ id: String) async throws -> TestAnswer { try await call(.get, "/v1/consents/\(id)") }
     func refresh(_ id: String) async throws -> TestAnswer { try await call(.post([]), "/v1/consents/\(id)/refresh") }
+
+    /// One call of any method on a connection of its own.
+    func raw(_ method: String, _ path: String) async throws -> TestAnswerText {
+        let connection = try RawConnection(port: serving.api.port)
+        try connection.send(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n"
+                + "Connection: close\r\n\r\n")
+        let text = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+        guard let status = Int(text.dropFirst(9).prefix(3)), let end = text.firstRange(of: "\r\n\r\n") else { throw NoAnswer() }
+        let body = Array(text[end.upperBound...].utf8)
+        return TestAnswerText(status: status, json: body.isEmpty ? .null : try JSONValue.parse(body, as: .callers))
+    }
+
     func events(_ id: String) async throws -> [StoredEvent] {
         guard let parsed = ConsentID(id) else { throw NoAnswer() }
         return try await serving.gateway.store.events(of: parsed)

@@ -14,8 +14,8 @@ extension SQLiteStore {
                     APIKey(
                         name: rows.text(), digest: rows.blob(),
                         scopes: Set(rows.scopes().names.compactMap(CallerScope.init(rawValue:))),
-                        createdAt: rows.instant(), expiresAt: rows.optionalInstant(), revokedAt: rows.optionalInstant()
-                    ))
+                        createdAt: rows.instant(), expiresAt: rows.optionalInstant(), revokedAt: rows.optionalInstant(),
+                        lastUsedAt: rows.optionalInstant()))
             }
             return keys
         }
@@ -30,14 +30,33 @@ extension SQLiteStore {
         }
         guard isNew else { throw .nameTaken }
     }
+
+    package func revokeAPIKey(named name: String, at now: Instant) async throws(StoreFailure) -> Bool {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            try connection.run(APIKeyQueries.revoke, now, name) == 1
+        }
+    }
+
+    package func noteUses(_ uses: [String: Instant]) async throws(StoreFailure) {
+        if uses.isEmpty { return }
+        // Comes back with the next batch of uses, so it is refused first.
+        try await writer.write(.starts) { connection throws(SQLiteError) in
+            for (name, last) in uses { try connection.run(APIKeyQueries.noteUse, last, name, last) }
+        }
+    }
 }
 
 private enum APIKeyQueries {
     static let select = SQLiteQuery(
-        "SELECT name, digest, scopes, created_at, expires_at, revoked_at FROM api_keys ORDER BY name")
+        "SELECT name, digest, scopes, created_at, expires_at, revoked_at, last_used_at FROM api_keys ORDER BY name")
     static let insert = SQLiteQuery(
         """
         INSERT INTO api_keys (name, digest, scopes, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (name) DO NOTHING
+        """)
+    static let revoke = SQLiteQuery("UPDATE api_keys SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL")
+    static let noteUse = SQLiteQuery(
+        """
+        UPDATE api_keys SET last_used_at = ? WHERE name = ? AND (last_used_at IS NULL OR last_used_at < ?)
         """)
 }

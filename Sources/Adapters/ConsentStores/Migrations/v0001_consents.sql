@@ -81,6 +81,10 @@ CREATE TABLE events (
     PRIMARY KEY (consent_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- Reading is told once a caller and day: the other types are never looked for.
+CREATE INDEX events_of_reading ON events (consent_id, type, at)
+    WHERE type IN ('consent.profile_read', 'consent.token_read');
+
 CREATE TABLE checkpoints (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     at INTEGER NOT NULL,
@@ -152,16 +156,17 @@ CREATE TABLE revocation_outbox (
     state TEXT NOT NULL CHECK (state IN ('pending', 'held', 'done', 'dead')),
     outcome TEXT,                             -- what the provider made of it, one word
     token_sealed BLOB,
-    tries INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0,         -- how often it was handed out
     due_at INTEGER,
-    owner BLOB,
-    lease_until INTEGER,
+    owner BLOB,                               -- who has it, until the lease is over
+    lease_until INTEGER,                      -- milliseconds of CLOCK_BOOTTIME
     lease_boot TEXT,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX revocation_outbox_by_due ON revocation_outbox (provider, due_at) WHERE state = 'pending';
+CREATE INDEX revocation_outbox_by_due ON revocation_outbox (due_at, id) WHERE state = 'pending';
+CREATE INDEX revocation_outbox_by_consent ON revocation_outbox (consent_id, id) WHERE state IN ('pending', 'held');
 
 CREATE TABLE webhook_outbox (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),

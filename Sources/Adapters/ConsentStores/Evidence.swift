@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure) {
+        // Nearly always it stands there already; a reader tells so without a transaction of the writer's.
+        let stands = try await readers.read { connection throws(SQLiteError) in
+            try Evidence.stands(event, in: id, since: since, connection)
+        }
+        if stands { return }
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            if try Evidence.stands(event, in: id, since: since, connection) { return }
+            try rules.append([event], to: id, in: connection)
+        }
+    }
+
+    package func chainHeads(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [ChainHead] {
+        try await readers.read { connection throws(SQLiteError) in
+            let rows = try connection.prepare(EvidenceQueries.heads)
+            try rows.bind(after?.uuid.bytes ?? [], max(0, limit))
+            var heads: [ChainHead] = []
+            while try rows.step() {
+                let id = ConsentID(try rows.identifier())
+                heads.append(ChainHead(id: id, count: rows.integer(), mac: rows.blob()))
+            }
+            return heads
+        }
+    }
+
+    package func chain(of id: ConsentID) async throws(StoreFailure) -> [ChainLink] {
+        try await readers.read { connection throws(SQLiteError) in
+            let rows = try connection.prepare(EvidenceQueries.links)
+            try rows.bind(id)
+            var links: [ChainLink] = []
+            while try rows.step() {
+                links.append(ChainLink(sequence: rows.integer(), canonical: rows.blob(), mac: rows.blob()))
+            }
+            return links
+        }
+    }
+}
+
+private enum Evidence {
+    /// Whether an event of that type by that caller stands in the chain since that moment.
+    static func stands(
+        _ event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> Bool {
+        let query =
+            switch event.type {
+            case .profileRead, .tokenRead: EvidenceQueries.readingSince
+            default: EvidenceQueries.anySince
+            }
+        let row = try connection.prepare(query)
+        try row.bind(id, event.type.rawValue, since, event.caller)
+        return try row.step()
+    }
+}
+
+private enum EvidenceQueries {
+    /// The types that the index `events_of_reading` holds.
+    static let readingSince = SQLiteQuery(
+        """
+        SELECT 1 FROM events INDEXED BY events_of_reading
+        WHERE consent_id = ? AND type IN ('consent.profile_read', 'consent.token_read') AND type = ? AND at >= ?
+            AND json_extract(canonical, '$.caller') = ?
+        LIMIT 1
+        """)
+    static let anySince = SQLiteQuery(
+        """
+        SELECT 1 FROM events
+        WHERE consent_id = ? AND type = ? AND at >= ? AND json_extract(canonical, '$.caller') = ?
+        LIMIT 1
+        """)
+    static let heads = SQLiteQuery(
+        "SELECT id, event_count, chain_head FROM consents WHERE id > ? ORDER BY id LIMIT ?")
+    /// As bytes: a text that was altered to bad UTF-8 would be repaired on its way.
+    static let links = SQLiteQuery(
+        "SELECT seq, CAST(canonical AS BLOB), mac FROM events WHERE consent_id = ? ORDER BY seq")
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func queueRevocations(_ drafts: [RevocationDraft], at now: Instant) async throws(StoreFailure) {
+        if drafts.isEmpty { return }
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.queue(drafts, at: now, in: connection)
+        }
+    }
+
+    package func claimRevocations(limit: Int, lease: Duration, at now: Instant) async throws(StoreFailure)
+        -> [RevocationTask]
+    {
+        try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+            let tasks = try rules.dueRevocations(limit: limit, at: now, in: connection)
+            let lease = rules.leases.lease(for: lease)
+            for task in tasks {
+                try connection.run(OutboxQueries.claim, lease.owner, lease.until, lease.boot, now, task.draft.id)
+            }
+            return tasks
+        }
+    }
+
+    package func settleRevocation(_ settlement: RevocationSettlement) async throws(StoreFailure) {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            try rules.settle(settlement, in: connection)
+        }
+    }
+}
+
+extension WritingRules {
+    /// One that is there already, from a commit of unknown fate, stays as it is.
+    func queue(_ drafts: [RevocationDraft], at now: Instant, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError)
+    {
+        for draft in drafts {
+            try connection.run(
+                OutboxQueries.insert, draft.id, draft.provider.name, draft.provider.environmentColumn,
+                draft.consent, draft.clientID, draft.reason.rawValue, draft.kind.rawValue, draft.token, now, now, now)
+        }
+    }
+
+    /// Those that nobody has on the wire, oldest first. A living instance's few are passed over.
+    fileprivate func dueRevocations(
+        limit: Int, at now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> [RevocationTask] {
+        let rows = try connection.prepare(OutboxQueries.due)
+        try rows.bind(now)
+        var tasks: [RevocationTask] = []
+        while tasks.count < limit, try rows.step() {
+            let task = try RevocationTask(rows)
+            let owner = try rows.optionalIdentifier()
+            let until = rows.integer()
+            if let owner, let boot = rows.optionalText(),
+                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot))
+            {
+                continue
+            }
+            tasks.append(task)
+        }
+        return tasks
+    }
+
+    fileprivate func settle(_ settlement: RevocationSettlement, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError)
+    {
+        let (id, now, own) = (settlement.id, settlement.at, leases.locks.instance)
+        let changes =
+            switch settlement.outcome {
+            case .revoked: try connection.run(OutboxQueries.end, "done", "revoked", now, id, own)
+            case .unsupported: try connection.run(OutboxQueries.end, "done", "unsupported", now, id, own)
+            case .failed: try connection.run(OutboxQueries.end, "dead", "failed", now, id, own)
+            case .again(let due): try connection.run(OutboxQueries.again, due, now, id, own)
+            }
+        guard changes == 1, let event = settlement.event, let consent = try consent(of: id, in: connection) else {
+            return
+        }
+        try append([event], to: consent, in: connection)
+    }
+
+    /// Whose token a delivery is about.
+    private func consent(of delivery: UUIDv7, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> ConsentID?
+    {
+        let row = try connection.prepare(OutboxQueries.consent)
+        try row.bind(delivery)
+        return try row.step() ? try row.optionalIdentifier().map(ConsentID.init) : nil
+    }
+}
+
+extension RevocationTask {
+    /// From the columns of `OutboxQueries.due`, up to the lease's.
+    fileprivate init(_ row: borrowing SQLiteStatement) throws(SQLiteError) {
+        let draft = RevocationDraft(
+            id: try row.identifier(), provider: row.provider(), clientID: row.text(),
+            consent: try row.optionalIdentifier().map(ConsentID.init), kind: try row.word(TokenKind.self),
+            reason: try row.word(RevocationReason.self), token: SealedBytes(row.blob()))
+        self.init(draft: draft, tries: Int(row.integer()))
+    }
+}
+
+private enum OutboxQueries {
+    static let insert = SQLiteQuery(
+        """
+        INSERT INTO revocation_outbox (id, provider, environment, consent_id, client_id, reason, token_kind, state,
+            token_sealed, due_at, created_at, updated_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)
+        ON CONFLICT (id) DO NOTHING
+        """)
+    static let due = SQLiteQuery(
+        """
+        SELECT id, provider, environment, client_id, consent_id, token_kind, reason, token_sealed, tries, owner,
+            lease_until, lease_boot
+        FROM revocation_outbox AS own INDEXED BY revocation_outbox_by_due
+        WHERE state = 'pending' AND due_at <= ? AND NOT EXISTS (
+            SELECT 1 FROM revocation_outbox AS earlier
+            WHERE earlier.consent_id = own.consent_id AND earlier.id < own.id AND earlier.state IN ('pending', 'held'))
+        ORDER BY due_at, id
+        """)
+    static let claim = SQLiteQuery(
+        """
+        UPDATE revocation_outbox SET owner = ?, lease_until = ?, lease_boot = ?, tries = tries + 1, updated_at = ?
+        WHERE id = ?
+        """)
+    static let consent = SQLiteQuery("SELECT consent_id FROM revocation_outbox WHERE id = ?")
+    /// Where the lease is over and nobody else took it, what its owner brings still holds.
+    static let end = SQLiteQuery(
+        """
+        UPDATE revocation_outbox SET state = ?, outcome = ?, token_sealed = NULL, due_at = NULL, owner = NULL,
+            lease_until = NULL, lease_boot = NULL, updated_at = ?
+        WHERE id = ? AND state = 'pending' AND owner = ?
+        """)
+    static let again = SQLiteQuery(
+        """
+        UPDATE revocation_outbox SET due_at = ?, owner = NULL, lease_until = NULL, lease_boot = NULL, updated_at = ?
+        WHERE id = ? AND state = 'pending' AND owner = ?
+        """)
+}

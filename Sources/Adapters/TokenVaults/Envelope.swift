@@ -70,4 +70,9 @@ struct Place {
     init(purpose: String, code: BlindIndex) {
         bytes = Array(purpose.utf8) + code.bytes
     }
+
+    /// The purpose ‖ the 16 bytes of a row's identifier, for what waits in an outbox.
+    init(purpose: String, id: UUIDv7) {
+        bytes = Array(purpose.utf8) + id.bytes
+    }
 }

@@ -88,9 +88,7 @@ package struct RingVault: TokenVault {
         _ envelope: SealedBytes, as column: SealedColumn, under key: ConsentKey
     ) throws(VaultFailure) -> SecretText {
         var bytes = try openColumn(envelope, at: Place(key.id, column: column.rawValue), key)
-        defer { wipe(&bytes) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .unreadable }
-        return SecretText(text)
+        return try readText(wiping: &bytes)
     }
 
     package func personalPart(
@@ -131,6 +129,25 @@ package struct RingVault: TokenVault {
             ProviderStatement.init(sealedForm:))
     }
 
+    // MARK: What lies in the outbox, under the ring's key
+
+    package func sealToken(_ token: SecretText, outbox id: UUIDv7) throws(VaultFailure) -> SealedBytes {
+        var plaintext = Array(token.reveal().utf8)
+        defer { wipe(&plaintext) }
+        return try sealUnderRing(plaintext, at: Place(purpose: "outbox", id: id))
+    }
+
+    package func openToken(_ envelope: SealedBytes, outbox id: UUIDv7) throws(VaultFailure) -> SecretText {
+        var bytes = try openUnderRing(envelope, at: Place(purpose: "outbox", id: id))
+        return try readText(wiping: &bytes)
+    }
+
+    package func fingerprint(of token: SecretText) -> String {
+        var bytes = Array(token.reveal().utf8)
+        defer { wipe(&bytes) }
+        return Hexadecimal.text(of: sha256(bytes))
+    }
+
     // MARK: The two kinds of seal
 
     private func sealUnderRing(_ plaintext: [UInt8], at place: Place) throws(VaultFailure) -> SealedBytes {
@@ -166,6 +183,12 @@ package struct RingVault: TokenVault {
             let plaintext = parts.open(with: cipher, under: SecretBytes(key.material), at: place)
         else { throw .notAuthentic }
         return plaintext
+    }
+
+    private func readText(wiping plaintext: inout [UInt8]) throws(VaultFailure) -> SecretText {
+        defer { wipe(&plaintext) }
+        guard let text = String(validating: plaintext, as: UTF8.self) else { throw .unreadable }
+        return SecretText(text)
     }
 
     private func read<Value>(

@@ -8,11 +8,11 @@ enum Definitions {
         tokenEndpoint: String = "https://api-m.sandbox.paypal.com/v1/oauth2/token",
         userinfoEndpoint: String? =
             "https://api-m.sandbox.paypal.com/v1/identity/openidconnect/userinfo/?schema=openid",
-        answer: Duration = .seconds(20)
+        revocationEndpoint: String? = nil, answer: Duration = .seconds(20)
     ) -> ProviderDefinition {
         ProviderDefinition(
             facts: facts("paypal", clientID: "ID", tokenEndpoint, answer: answer), userinfoEndpoint: userinfoEndpoint,
-            authentication: .basic(secret: SecretText("SECRET"), encoding: .rfc6749),
+            revocationEndpoint: revocationEndpoint, authentication: .basic(secret: SecretText("SECRET"), encoding: .rfc6749),
             codeParameters: CodeParameters(
                 sdk: [
                     RequestParameter(name: "response_type", value: "token"),
@@ -24,13 +24,14 @@ enum Definitions {
 
     static func generic(
         _ authentication: ClientAuthentication, clientID: String = "ID", redirectURI: String? = nil,
-        rules: AnswerRules = genericRules
+        revocationEndpoint: String? = nil, rules: AnswerRules = genericRules
     ) -> ProviderDefinition {
         var facts = facts("acme", clientID: clientID, "https://login.acme.test/token", answer: .seconds(20))
         facts.redirectURI = redirectURI
         return ProviderDefinition(
-            facts: facts, userinfoEndpoint: nil, authentication: authentication,
-            codeParameters: CodeParameters(sdk: [], browser: []), answers: rules, claims: claims, transport: transport)
+            facts: facts, userinfoEndpoint: nil, revocationEndpoint: revocationEndpoint,
+            authentication: authentication, codeParameters: CodeParameters(sdk: [], browser: []), answers: rules,
+            claims: claims, transport: transport)
     }
 
     private static func facts(
@@ -40,7 +41,8 @@ enum Definitions {
             key: ProviderKey(name: name, environment: nil),
             issuer: IssuingClient(clientID: clientID, tokenEndpoint: tokenEndpoint), isPayPal: name == "paypal",
             scopes: ScopeSet(["openid"]), redirectURI: nil, allowedRedirectURIs: [], isPKCERequired: false,
-            isNonceRequired: false, hasConstantCode: false,
+            isNonceRequired: false, hasConstantCode: false, handsOutAccessTokens: false,
+            profileMaxAge: .seconds(30 * 86_400),
             policy: RefreshPolicy(
                 kind: .keepAlive, interval: .seconds(86_400), reuse: .fixed, idleLife: nil,
                 defaultLifetime: .seconds(900)),

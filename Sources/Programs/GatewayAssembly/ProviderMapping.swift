@@ -8,7 +8,7 @@ extension ProviderDefinition {
     init(_ settings: ProviderSettings) {
         self.init(
             facts: ProviderFacts(settings), userinfoEndpoint: settings.endpoints.userinfo,
-            authentication: ClientAuthentication(settings.client),
+            revocationEndpoint: settings.endpoints.revocation, authentication: ClientAuthentication(settings.client),
             codeParameters: CodeParameters(
                 sdk: settings.profile.sdkCodeParameters.map(RequestParameter.init),
                 browser: settings.profile.browserCodeParameters.map(RequestParameter.init)),

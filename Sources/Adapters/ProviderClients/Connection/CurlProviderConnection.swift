@@ -9,6 +9,7 @@ package struct CurlProviderConnection: ProviderConnection {
     private let requests: Locked<RequestBuilder>
     private let tokens: TokenReader
     private let profiles: ProfileReader
+    private let revocations: RevocationReader
     private let timekeeper: any Timekeeper
     private let client: @Sendable () -> CurlClient?
 
@@ -23,6 +24,7 @@ package struct CurlProviderConnection: ProviderConnection {
         requests = Locked(RequestBuilder(definition))
         tokens = TokenReader(definition.answers)
         profiles = ProfileReader(definition.claims, definition.answers)
+        revocations = RevocationReader(definition.answers)
         self.timekeeper = timekeeper
         self.client = client
     }
@@ -47,6 +49,19 @@ package struct CurlProviderConnection: ProviderConnection {
         _ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool
     ) async -> TokenOutcome {
         await spend(builder.refresh(refreshToken), as: .refresh, fence: fence)
+    }
+
+    package func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome {
+        guard let request = builder.revocation(token, kind) else { return .unsupported }
+        guard let client = client() else { return .failed(ProviderStatement(status: 0), retryAfter: nil) }
+        // Harmless: revoking a token twice is as good as once, so libcurl may send it again.
+        let timeout = definition.facts.timeouts.total
+        switch await client.perform(curlRequest(request, timeout: timeout, spends: false, fence: nil)) {
+        case .answered(let answer):
+            return revocations.read(ProviderAnswer(answer), sent: request.sent, now: timekeeper.now)
+        case .unknown(let reason): return .failed(ProviderStatement(status: reason.status), retryAfter: nil)
+        case .notSent: return .failed(ProviderStatement(status: 0), retryAfter: nil)
+        }
     }
 
     package func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome {

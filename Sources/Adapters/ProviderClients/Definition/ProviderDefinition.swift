@@ -8,6 +8,8 @@ package struct ProviderDefinition: Sendable {
     package var facts: ProviderFacts
     /// Sent as written, path and query untouched: PayPal's ends in `/?schema=openid`. Nil where there is none.
     package var userinfoEndpoint: String?
+    /// Where tokens are revoked (RFC 7009), sent as written; nil where the provider has no such place.
+    package var revocationEndpoint: String?
     package var authentication: ClientAuthentication
     package var codeParameters: CodeParameters
     package var answers: AnswerRules
@@ -16,11 +18,13 @@ package struct ProviderDefinition: Sendable {
     package var transport: ProviderTransport
 
     package init(
-        facts: ProviderFacts, userinfoEndpoint: String?, authentication: ClientAuthentication,
-        codeParameters: CodeParameters, answers: AnswerRules, claims: [ClaimRule], transport: ProviderTransport
+        facts: ProviderFacts, userinfoEndpoint: String?, revocationEndpoint: String?,
+        authentication: ClientAuthentication, codeParameters: CodeParameters, answers: AnswerRules,
+        claims: [ClaimRule], transport: ProviderTransport
     ) {
         self.facts = facts
         self.userinfoEndpoint = userinfoEndpoint
+        self.revocationEndpoint = revocationEndpoint
         self.authentication = authentication
         self.codeParameters = codeParameters
         self.answers = answers

@@ -37,7 +37,7 @@ struct RequestBuilder: Sendable {
                 secrets.append(verifier)
             }
         }
-        return tokenRequest(form, secrets)
+        return authenticated(form, secrets, at: definition.facts.issuer.tokenEndpoint)
     }
 
     /// RFC 6749, section 6, without `scope`: what was granted is what is wanted.
@@ -45,7 +45,17 @@ struct RequestBuilder: Sendable {
         var form = FormBody()
         form.append("grant_type", "refresh_token")
         form.append("refresh_token", refreshToken.reveal())
-        return tokenRequest(form, [refreshToken])
+        return authenticated(form, [refreshToken], at: definition.facts.issuer.tokenEndpoint)
+    }
+
+    /// RFC 7009, section 2.1.
+    /// - Returns: nil where the provider has no revocation endpoint.
+    func revocation(_ token: SecretText, _ kind: TokenKind) -> ProviderRequest? {
+        guard let endpoint = definition.revocationEndpoint else { return nil }
+        var form = FormBody()
+        form.append("token", token.reveal())
+        form.append("token_type_hint", kind.rawValue)
+        return authenticated(form, [token], at: endpoint)
     }
 
     /// OpenID Connect Core, section 5.3.1, with the token in the header (RFC 6750, section 2.1).
@@ -56,7 +66,8 @@ struct RequestBuilder: Sendable {
         return ProviderRequest(url: endpoint, headers: headers, form: nil, sent: [accessToken])
     }
 
-    private func tokenRequest(_ body: FormBody, _ values: [SecretText]) -> ProviderRequest {
+    /// A form together with what shows who the client is.
+    private func authenticated(_ body: FormBody, _ values: [SecretText], at url: String) -> ProviderRequest {
         let clientID = definition.facts.issuer.clientID
         var form = body
         var headers = RequestBuilder.commonHeaders
@@ -76,8 +87,7 @@ struct RequestBuilder: Sendable {
             form.append("client_id", clientID)
         }
         sent.append(SecretText(clientID))
-        return ProviderRequest(
-            url: definition.facts.issuer.tokenEndpoint, headers: headers, form: form.bytes, sent: sent)
+        return ProviderRequest(url: url, headers: headers, form: form.bytes, sent: sent)
     }
 
     /// The credentials of HTTP Basic (RFC 7617; RFC 6749, section 2.3.1, for the encoding).

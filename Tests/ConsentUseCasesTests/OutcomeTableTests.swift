@@ -23,10 +23,10 @@ struct OutcomeTableTests {
         (.notSent(.fenced), "release provider_unavailable", "release provider_unavailable"),
         (.notSent(.stopped), "release provider_unavailable", "release provider_unavailable"),
         (.notSent(.configuration), "release provider_misconfigured", "release provider_misconfigured"),
-        (.unknown(.timeout, said), "end exchange_unknown", "ambiguous provider_unavailable"),
-        (.unknown(.reset, said), "end exchange_unknown", "ambiguous provider_unavailable"),
-        (.unknown(.serverError, said), "end exchange_unknown", "ambiguous provider_unavailable"),
-        (.unreadable(SecretText("x"), said), "end provider_bad_response", "ambiguous provider_bad_response"),
+        (.unknown(.timeout, said), "end exchange_unknown", "ambiguous refresh_unknown"),
+        (.unknown(.reset, said), "end exchange_unknown", "ambiguous refresh_unknown"),
+        (.unknown(.serverError, said), "end exchange_unknown", "ambiguous refresh_unknown"),
+        (.unreadable(SecretText("x"), said), "end provider_bad_response", "ambiguous refresh_unknown"),
     ]
 
     @Test("an exchange's outcome decides what becomes of the code", arguments: outcomes)

@@ -56,6 +56,21 @@ import Testing
         #expect(scrubber.clean("token A21AAGHr… is no good") == "token A21AAGHr… is no good")
     }
 
+    @Test(
+        "a value that was encoded twice, escaped, read as a form or cut short is taken out",
+        arguments: [
+            "EBYh%252F%252B%2520~%25C3%25A99x", "EBYh%25252F%25252B%252520~%2525C3%2525A99x", #"EBYh\/+ ~é9x"#,
+            "EBYh/  ~é9x", "EBYh/+ ~é9", "EBYh/+ ~é",
+        ])
+    func respelled(spelling: String) {
+        #expect(scrubber.clean("the code '\(spelling)' is used") == "the code '***' is used")
+    }
+
+    @Test("ordinary words stay")
+    func ordinaryWords() {
+        #expect(scrubber.clean("EBYh 100%25 of C:\\EBYh/ is EBY") == "EBYh 100%25 of C:\\EBYh/ is EBY")
+    }
+
     @Test("a percent sign in a value is found as itself and encoded")
     func percentSign() {
         let scrubber = Scrubber([SecretText("100%25x")])

@@ -207,6 +207,42 @@ struct ExchangeTests {
         }
     }
 
+    @Test("a userinfo call that does not end costs neither the consent nor its answer")
+    func endlessProfile() async throws {
+        let done = Mailbox<Void>()
+        let script = try PayPalScript { call, _, _ in
+            if call == .userinfo { blockUntil { !done.isEmpty } }
+            return nil
+        }
+        defer { script.provider.stop() }
+        let timeouts = "    timeouts: { connect: 1s, total: 2s, answer: 30s }"
+        try await TestGateway.with(provider: script.provider.url, providerSettings: timeouts) { gateway in
+            let made = try await gateway.post(code: "c", subject: "u")
+            done.post(())
+            #expect(made.status == 201)
+            #expect(made.json["profile_status"]?.string == "pending")
+            #expect(made.json["refreshable"]?.boolean == true)
+        }
+    }
+
+    @Test(
+        "a body in a coding is refused before it is read, an empty Accept asks for nothing",
+        arguments: [
+            (name: "Content-Encoding", value: "gzip", status: 415), ("Content-Encoding", "identity", 201),
+            ("Accept", "", 201), ("Accept", "text/html", 406),
+        ])
+    func negotiation(_ name: String, _ value: String, _ status: Int) async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let body = #"{"response":{"code":"c"},"client":{"environment":"sandbox"}}"#
+            let answer = try await gateway.call(
+                .post(Array(body.utf8)), "/v1/consents?subject=u", headers: [(name, value)])
+            #expect(answer.status == status)
+            #expect(script.count(of: .exchange) == (status == 201 ? 1 : 0))
+        }
+    }
+
     @Test("what the app says of its environment must be the provider's")
     func environment() async throws {
         let script = try PayPalScript()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import NativeCurl
 import NativeHTTPServer
 import NativeJSON
 import TestSupport
@@ -65,7 +66,8 @@ struct RefreshTests {
         (.http(429, "", fields: ["Retry-After: 120"]), 503, "provider_unavailable", "active"),
         (.http(500, ""), 503, "provider_unavailable", "failing"),
         (.silence(then: .close), 503, "provider_unavailable", "failing"),
-        (.http(200, "{}"), 502, "provider_bad_response", "failing"),
+        // An exchange's `provider_bad_response` would send the person to a new consent screen.
+        (.http(200, "{}"), 503, "provider_unavailable", "failing"),
     ]
 
     @Test("each failure blames the right one, and only the provider's own word ends the grant", arguments: failures)
@@ -77,6 +79,9 @@ struct RefreshTests {
             let answer = try await gateway.refresh(id)
             #expect(answer.status == status)
             #expect(answer.code == code)
+            #expect((answer.headers["retry-after"] != nil) == (status == 503))
+            let isPromised = answer.json["detail"]?.string?.contains("Nothing was spent") ?? false
+            #expect(isPromised == ["active"].contains(after) || status == 502)
             #expect(try await gateway.record(id).json["status"]?.string == after)
             #expect(script.count(of: .refresh) == 1)
         }

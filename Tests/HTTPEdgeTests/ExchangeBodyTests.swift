@@ -92,6 +92,30 @@ struct ExchangeBodyTests {
         }
     }
 
+    @Test(
+        "a client secret is refused wherever it stands and however it is spelled",
+        arguments: [
+            (#"{"subject":"u","code":"c","clientSecret":null}"#, nil),
+            (#"{"subject":"u","code":"c","Client-Secret":"s"}"#, nil),
+            (#"{"subject":"u","authorization":{"response":{"code":"c"},"client_secret":"s"}}"#, nil),
+            (#"{"subject":"u","response":{"code":"c","client_secret":"s"}}"#, nil),
+            (#"{"subject":"u","response":{"code":"c"},"client":{"x":[1,[{"CLIENT_SECRET":"s"}]]}}"#, nil),
+            (#"{"subject":"u","code":"c"}"#, "client_secret=s"),
+            (#"{"subject":"u","code":"c"}"#, "x=1&client%5Fsecret"),
+        ] as [(String, String?)])
+    func secrets(_ body: String, _ query: String?) {
+        #expect(throws: Problem.secretInRequest) {
+            _ = try ExchangeBodyTests.request(body, query: query).subject
+        }
+    }
+
+    @Test("a value that reads client_secret is no secret")
+    func noSecret() throws {
+        let request = try ExchangeBodyTests.request(
+            #"{"subject":"client_secret","code":"client_secret","client_secret_hint":"x","x":["client_secret"]}"#)
+        #expect(request.subject.text == "client_secret")
+    }
+
     @Test("a query that contradicts the body is refused")
     func contradiction() {
         #expect(throws: Problem.self) {

@@ -71,6 +71,26 @@ struct SendOnceTests {
         #expect(server.requests.map(\.target) == ["/a", "/b"])
     }
 
+    @Test("a server that has closed a kept connection under a POST is given a new one for each POST from then on")
+    func unsteadyServer() async throws {
+        let server = closingAtTheSecond()
+        defer { server.stop() }
+        let other = serving(okay)
+        defer { other.stop() }
+        try await withClient { client in
+            // Where the machine is late the kept connection is too old at first.
+            for _ in 0..<20 where await client.perform(.spend(server.url("/first"))).unknown == nil {}
+            for number in 0..<5 {
+                #expect(await client.perform(.spend(server.url("/\(number)"))).answer?.status == 200)
+            }
+            _ = await client.perform(.spend(other.url("/a")))
+            #expect(await client.perform(.spend(other.url("/b"))).answer?.usedKeptConnection == true)
+        }
+        let later = server.requests.filter { $0.target != "/first" }
+        #expect(later.map(\.target) == (0..<5).map { "/\($0)" })
+        #expect(Set(later.map(\.connection)).count == 5)
+    }
+
     @Test("a connection idle for two seconds carries no request that spends something")
     func staleConnection() async throws {
         let server = serving(okay)

@@ -27,7 +27,8 @@ struct AdmissionTests {
                 try connection.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 #expect(try await connection.readAnswer().hasPrefix("HTTP/1.1 401 "))
             }
-            #expect(running.server.openRequests == 0)
+            // The answer can be read a moment before its request is counted out.
+            try await until { running.server.openRequests == 0 }
         }
     }
 

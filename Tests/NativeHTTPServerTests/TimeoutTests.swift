@@ -45,6 +45,20 @@ struct TimeoutTests {
         }
     }
 
+    @Test("a chunk's line without an end is refused long before the body's deadline")
+    func endlessChunkLine() async throws {
+        let limits = TimeoutTests.limits(idle: .milliseconds(400))
+        try await RunningServer.use(limits: limits, handler: echo) { running in
+            let connection = try running.connect()
+            let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n2;name="
+            try connection.send(head + String(repeating: "x", count: 40_000))
+            let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(answer.hasSuffix("refused: badRequest(The line before a chunk is too long.)"))
+            try await until { running.server.openRequests == 0 && running.server.openConnections == 0 }
+        }
+    }
+
     @Test("a body that has arrived when its deadline passes is taken, however much of it lies in the socket")
     func arrivedInTime() async throws {
         var limits = TimeoutTests.limits(body: .milliseconds(100))

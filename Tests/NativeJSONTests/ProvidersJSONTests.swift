@@ -42,6 +42,20 @@ struct ProvidersJSONTests {
         #expect(throws: JSONError.self) { try JSONValue.parse(odd(17), as: .providers) }
     }
 
+    @Test(
+        "what is nested too deeply reads null and costs no other member",
+        arguments: [("[", "]"), (#"{"a":"#, "}"), (#"{"]":[{"\"{":["#, "]}]}")])
+    func deep(opening: String, closing: String) throws {
+        let nested = String(repeating: opening, count: 100_000) + "1" + String(repeating: closing, count: 100_000)
+        let text = #"{"access_token":"A]}","odd":"# + nested + #","n":1e400,"refresh_token":"R{["}"#
+        let value = try JSONValue.parse(Array(text.utf8), as: .providers)
+        #expect(value["access_token"]?.string == "A]}")
+        #expect(value["refresh_token"]?.string == "R{[")
+        #expect(value["odd"]?.count == 1)
+        #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.dropLast().utf8), as: .providers) }
+        #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.utf8), as: .callers) }
+    }
+
     @Test("one byte-order mark is skipped, a NUL in a string kept, of two members of a name the last counts")
     func tolerance() throws {
         let value = try JSONValue.parse(Array("\u{FEFF}{\"a\":\"x\\u0000y\",\"b\":1,\"b\":2}".utf8), as: .providers)

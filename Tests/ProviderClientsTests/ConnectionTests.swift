@@ -111,10 +111,32 @@ struct ConnectionTests {
     @Test("an answer beyond 1 MiB is not waited for")
     func tooLarge() async throws {
         let body = #"{"access_token":"A","x":""# + String(repeating: "x", count: 1_100_000) + #""}"#
-        let provider = ScriptedProvider([.json("200 OK", body)])
+        let provider = ScriptedProvider([.json("200 OK", body), .json("400 Bad Request", body)])
         try await withConnection(to: provider) { connection in
-            let outcome = await connection.refresh(SecretText("R1")) { true }
-            #expect(outcome.name == "unknown: bodyTooLarge" && outcome.statement?.status == 200)
+            var outcome = await connection.refresh(SecretText("R1")) { true }
+            #expect(outcome.name == "unreadable" && outcome.statement?.status == 200)
+            outcome = await connection.refresh(SecretText("R1")) { true }
+            #expect(outcome.name == "unknown: bodyTooLarge" && outcome.statement?.status == 400)
+        }
+    }
+
+    @Test("a success in a coding that is not what its head says cannot be read; nobody says that no answer came")
+    func undecodable() async throws {
+        let answer = { (status: String, coding: String) in
+            ScriptedProvider.Reaction.answerAndClose(
+                "HTTP/1.1 \(status)\r\nContent-Encoding: \(coding)\r\nContent-Length: 20\r\n\r\n"
+                    + #"{"access_token":"A"}"#)
+        }
+        let provider = ScriptedProvider([
+            answer("200 OK", "gzip"), answer("201 Created", "br"), answer("400 Bad Request", "gzip"),
+        ])
+        try await withConnection(to: provider) { connection in
+            var outcome = await connection.exchange(try code("c1"), sdk)
+            #expect(outcome.name == "unreadable" && outcome.statement?.status == 200)
+            outcome = await connection.exchange(try code("c2"), sdk)
+            #expect(outcome.name == "unreadable" && outcome.statement?.status == 201)
+            outcome = await connection.exchange(try code("c3"), sdk)
+            #expect(outcome.name == "unknown: undecodable" && outcome.statement?.status == 400)
         }
     }
 

@@ -77,7 +77,9 @@ package struct GatewayAPI: HTTPHandler {
         }
         guard key.scopes.contains(route.scope) else { throw .insufficientScope(route.scope) }
         guard MediaTypes.acceptsJSON(head.headers) else { throw .notAcceptable }
-        if route.needsBody, !MediaTypes.isJSON(head.headers) { throw .unsupportedMediaType }
+        if route.needsBody, !(MediaTypes.isJSON(head.headers) && MediaTypes.isUncoded(head.headers)) {
+            throw .unsupportedMediaType
+        }
         return Admission(key: key, route: route, target: target)
     }
 

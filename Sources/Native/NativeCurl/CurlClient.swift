@@ -22,6 +22,10 @@ internal import NativeSystem
     private var wakeUpTime: MonotonicInstant?
     private var wantsCallNow = false
     private var isStopped = false
+    /// Servers that ended a kept connection under a request that spends something: there such requests get connections
+    /// of their own until then. Some servers close after each answer and do not say so.
+    private var unsteady: [String: MonotonicInstant] = [:]
+    private static let unsteadyFor = Duration.seconds(600)
 
     /// - Throws: `local` where libcurl could not be set up.
     package init(loop: EventLoop, configuration: CurlConfiguration) throws(NotSentReason) {
@@ -93,7 +97,8 @@ internal import NativeSystem
 
     private func start(_ call: CurlCall, on handle: EasyHandle, to endpoint: CurlEndpoint) throws(NotSentReason) {
         do throws(NotSentReason) {
-            try handle.prepare(call, to: endpoint, configuration)
+            let isOnNewConnection = call.request.spends && isUnsteady(endpoint)
+            try handle.prepare(call, to: endpoint, configuration, isOnNewConnection: isOnNewConnection)
             guard unsafe curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
                 throw .local(CURLE_FAILED_INIT.rawValue)
             }
@@ -130,8 +135,18 @@ internal import NativeSystem
         return unsafe poll(&watched, 1, 0) == 1 ? socket : nil
     }
 
+    private func isUnsteady(_ endpoint: CurlEndpoint) -> Bool {
+        // Most clients never meet one; the endpoint's name is made for those that have.
+        if unsteady.isEmpty { return false }
+        return unsteady[endpoint.origin].map { $0 > .now() } ?? false
+    }
+
     private func finish(_ handle: EasyHandle, _ code: CURLcode) {
         let (call, result) = handle.finish(code)
+        if handle.hasLostKeptConnection(result) {
+            if unsteady.count >= 256 { unsteady = [:] }
+            unsteady[handle.origin] = .now().advanced(by: CurlClient.unsteadyFor)
+        }
         unsafe curl_multi_remove_handle(multi, handle.easy)
         active[ObjectIdentifier(handle)] = nil
         if let timer = handle.timer { loop.cancel(timer) }

@@ -103,6 +103,9 @@ struct CurlExchange {
         if isBodyTooLarge { return .unknown(.bodyTooLarge(status: status)) }
         if isHeadTooLong { return .unknown(.protocolError) }
         if code == CURLE_OK, isHeadWhole { return .answered(answer()) }
+        if isHeadWhole, body.isEmpty, code == CURLE_BAD_CONTENT_ENCODING {
+            return .unknown(.undecodable(status: status))
+        }
         if isHeadWhole { return .unknown(.cutOff(answer())) }
         if isStopped { return .unknown(.stopped) }
         switch code {

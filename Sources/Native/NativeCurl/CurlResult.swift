@@ -63,6 +63,8 @@ package enum UnknownReason: Error, Sendable {
     /// A whole head, and what there is of the body.
     case cutOff(CurlAnswer)
     case bodyTooLarge(status: Int)
+    /// A whole head, and a body of which nothing could be decoded: it is not in the coding that the head names.
+    case undecodable(status: Int)
     /// What came is no HTTP that we take, or its head is too long.
     case protocolError
     /// The client was stopped while the answer was awaited.

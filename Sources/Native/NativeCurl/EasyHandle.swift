@@ -10,6 +10,8 @@ internal import NativeEventLoop
     var exchange = CurlExchange(bodyLimit: 0, headLimit: 0, spends: false, isProxied: false)
     private(set) var call: CurlCall?
     private(set) var isPlain = false
+    /// Of the server that is called.
+    private(set) var origin = ""
     var timer: TimerToken?
     private var headers: UnsafeMutablePointer<curl_slist>?
 
@@ -82,13 +84,16 @@ internal import NativeEventLoop
 
     // MARK: Set for each call
 
-    func prepare(_ call: CurlCall, to endpoint: CurlEndpoint, _ configuration: CurlConfiguration) throws(NotSentReason)
-    {
+    /// - Parameter isOnNewConnection: whether a kept connection is out of the question.
+    func prepare(
+        _ call: CurlCall, to endpoint: CurlEndpoint, _ configuration: CurlConfiguration, isOnNewConnection: Bool
+    ) throws(NotSentReason) {
         let request = call.request
         // Plain HTTP goes to loopback only, so no proxy has a part in it.
         let proxy = endpoint.isPlain ? nil : configuration.proxy(for: endpoint.host)
         self.call = call
         isPlain = endpoint.isPlain
+        origin = endpoint.origin
         exchange = CurlExchange(
             bodyLimit: configuration.bodyLimit, headLimit: configuration.headLimit, spends: request.spends,
             isProxied: proxy != nil)
@@ -96,6 +101,7 @@ internal import NativeEventLoop
         try set(CURLOPT_PROXY, proxy ?? "")
         try set(CURLOPT_HTTP_VERSION, request.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.milliseconds))
+        try set(CURLOPT_FRESH_CONNECT, isOnNewConnection ? 1 : 0)
         try set(CURLOPT_MAXAGE_CONN, request.spends ? 1 : max(1, Int(configuration.idleTime.components.seconds)))
         try setHeaders(of: request)
         try setBody(of: request.method)
@@ -146,6 +152,21 @@ internal import NativeEventLoop
         _ = unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &systemError)
         let result = exchange.result(code, systemError: systemError, answer: answer)
         return (call, result)
+    }
+
+    /// Whether a kept connection has ended under the request, so that nobody knows what became of it.
+    func hasLostKeptConnection(_ result: CurlResult) -> Bool {
+        guard exchange.spends, case .unknown(let reason) = result else { return false }
+        switch reason {
+        case .secondSendPrevented:
+            return true
+        case .reset, .closedWithoutAnswer:
+            var connections = 0
+            _ = unsafe ccurl_get_long(easy, CURLINFO_NUM_CONNECTS, &connections)
+            return connections == 0
+        case .timeout, .cutOff, .bodyTooLarge, .undecodable, .protocolError, .stopped:
+            return false
+        }
     }
 
     /// Forgets the call; only once the handle has left the multi handle.

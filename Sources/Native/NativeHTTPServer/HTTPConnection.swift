@@ -32,6 +32,8 @@ import NativeSystem
     private(set) var deadline: MonotonicInstant
     /// How often the deadline was put off because bytes lay unread (the process may have stood still).
     var postponements = 0
+    /// The body's size when a sweep last found that the library had left bytes in the socket.
+    var unreadAt: Int?
 
     var target: [UInt8] = []
     var head: HTTPRequestHead?
@@ -57,6 +59,7 @@ import NativeSystem
         self.phase = phase
         self.deadline = deadline
         postponements = 0
+        unreadAt = nil
     }
 
     /// Lets go of the request; the connection may carry another one.

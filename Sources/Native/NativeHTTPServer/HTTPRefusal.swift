@@ -20,7 +20,7 @@ package enum HTTPRefusal: Sendable, Equatable {
     case unsendableResponse
 }
 
-/// What is wrong with a head.
+/// What is wrong with a head, or with how a body is framed.
 package enum HTTPDefect: Error, Sendable, Equatable, CustomStringConvertible {
     case requestLine
     case target
@@ -34,6 +34,8 @@ package enum HTTPDefect: Error, Sendable, Equatable, CustomStringConvertible {
     case severalLengths
     case invalidLength
     case transferCoding
+    /// Found in the body, not in the head.
+    case chunk
 
     /// A fixed sentence.
     package var description: String {
@@ -49,6 +51,7 @@ package enum HTTPDefect: Error, Sendable, Equatable, CustomStringConvertible {
         case .severalLengths: "There is more than one Content-Length field."
         case .invalidLength: "Content-Length is no number of bytes."
         case .transferCoding: "The transfer coding is not chunked, or not allowed here."
+        case .chunk: "The line before a chunk is too long."
         }
     }
 }

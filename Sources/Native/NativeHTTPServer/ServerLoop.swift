@@ -189,7 +189,11 @@ import NativeSystem
     /// One pass over all connections instead of a timer for each: requests then set deadlines at no cost.
     private func sweepDeadlines() {
         let now = MonotonicInstant.now()
-        for connection in connections where connection.deadline <= now {
+        for connection in connections {
+            guard connection.deadline <= now else {
+                if isStuck(connection) { refuse(connection, .badRequest(.chunk)) }
+                continue
+            }
             // After a stop of the whole process a body may lie in the socket, and one run reads a part of it.
             if connection.phase != .answering, connection.postponements < 8, connection.socket.hasUnreadBytes {
                 connection.postponements += 1
@@ -197,6 +201,20 @@ import NativeSystem
             }
             expire(connection)
         }
+    }
+
+    /// Whether the library has left a chunked body's bytes in the socket since the last sweep: a chunk's first line is
+    /// longer than its memory for a connection. It does not refuse that, and asks to be run again without a pause.
+    private func isStuck(_ connection: HTTPConnection) -> Bool {
+        guard connection.phase == .body, connection.head?.bodyLength == .chunked else { return false }
+        let size = connection.socket.hasUnreadBytes ? connection.body.count : nil
+        defer { connection.unreadAt = size }
+        return size != nil && size == connection.unreadAt
+    }
+
+    private func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
+        connection.socket.sendLast(render(refusal, head: connection.head))
+        end(connection)
     }
 
     private func expire(_ connection: HTTPConnection) {

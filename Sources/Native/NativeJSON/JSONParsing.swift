@@ -6,7 +6,8 @@ package enum JSONSource: Sendable {
     /// A caller's body or a JWT: duplicate names, `\u0000` and anything beyond RFC 8259 are refused.
     case callers
     /// A provider's answer: a rotated token must not be lost to an odd member. A byte-order mark is skipped, of two
-    /// members of one name the last counts, and a token that jansson refuses reads as null (16 of them at most).
+    /// members of one name the last counts, and a token that jansson refuses reads as null (16 of
+    /// them at most), and so does what lies 1,000 levels deep.
     case providers
 }
 
@@ -29,6 +30,11 @@ extension JSONValue {
         for _ in 0...16 {
             let outcome = load(text, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
             if let value = outcome.value { return value }
+            if outcome.report.code == json_error_stack_overflow {
+                // Nothing is that deep afterwards, so this happens once.
+                text = JSONToken.levelled(text)[...]
+                continue
+            }
             guard let odd = JSONToken.at(outcome.report.position, in: text) else {
                 throw outcome.report.error(in: Array(text))
             }

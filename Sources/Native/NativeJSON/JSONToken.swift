@@ -22,6 +22,27 @@ struct JSONToken {
         return nil
     }
 
+    /// The text with `null` in the place of every object and array that lies more than `levels` deep.
+    static func levelled(_ text: ArraySlice<UInt8>, levels: Int = 1000) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(text.count)
+        var depth = 0
+        var index = text.startIndex
+        while index < text.endIndex {
+            let byte = text[index]
+            let end = byte == 0x22 ? stringEnd(from: index, in: text) ?? text.endIndex : index + 1
+            let opens = byte == 0x5B || byte == 0x7B
+            if opens {
+                depth += 1
+                if depth == levels + 1 { output += "null".utf8 }
+            }
+            if depth <= levels { output += text[index..<end] }
+            if byte == 0x5D || byte == 0x7D { depth -= 1 }
+            index = end
+        }
+        return output
+    }
+
     private static func token(_ range: Range<Int>, in text: ArraySlice<UInt8>) -> JSONToken {
         let next = text[range.upperBound...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return JSONToken(range: range, isName: next == 0x3A)

@@ -75,7 +75,8 @@ package struct CurlProviderConnection: ProviderConnection {
             .unknown(.secondSendPrevented), .unknown(.protocolError), .unknown(.stopped):
             return .failed(ProviderStatement(status: 0))
         case .unknown(.cutOff(let answer)): return .failed(ProviderStatement(status: answer.status))
-        case .unknown(.bodyTooLarge(let status)): return .failed(ProviderStatement(status: status))
+        case .unknown(.bodyTooLarge(let status)), .unknown(.undecodable(let status)):
+            return .failed(ProviderStatement(status: status))
         }
     }
 
@@ -90,6 +91,9 @@ package struct CurlProviderConnection: ProviderConnection {
         case .unknown(.cutOff(let answer)):
             return tokens.read(cutOff: ProviderAnswer(answer), to: call, sent: request.sent, now: timekeeper.now)
         case .notSent(let reason): return .notSent(reason.meaning)
+        case .unknown(.bodyTooLarge(let status)) where 200...299 ~= status,
+            .unknown(.undecodable(let status)) where 200...299 ~= status:
+            return .unreadable(SecretText(""), ProviderStatement(status: status))
         case .unknown(let reason): return .unknown(reason.meaning, ProviderStatement(status: reason.status))
         }
     }

@@ -27,6 +27,7 @@ extension NativeCurl.UnknownReason {
         case .secondSendPrevented: .secondSendPrevented
         case .cutOff: .cutOff
         case .bodyTooLarge: .bodyTooLarge
+        case .undecodable: .undecodable
         case .protocolError: .protocolError
         }
     }
@@ -35,7 +36,7 @@ extension NativeCurl.UnknownReason {
     var status: Int {
         switch self {
         case .cutOff(let answer): answer.status
-        case .bodyTooLarge(let status): status
+        case .bodyTooLarge(let status), .undecodable(let status): status
         case .timeout, .reset, .closedWithoutAnswer, .secondSendPrevented, .protocolError, .stopped: 0
         }
     }

@@ -32,6 +32,8 @@ package enum ConsentFailure: Error, Sendable, Equatable {
     // Nobody's fault yet: send the same request again.
     case exchangePending
     case refreshPending
+    /// A refresh token went out and nobody knows what became of it: the grant is kept and tried again when that is safe.
+    case refreshUnknown(retryAfter: Duration, ProviderStatement?)
     case providerUnavailable(retryAfter: Duration, ProviderStatement?)
     case storeUnavailable
 

@@ -98,7 +98,7 @@ package enum TokenOutcome: Sendable {
     case notSent(NotSentReason)
     /// It may have been processed, and no definite answer came.
     case unknown(UnknownReason, ProviderStatement)
-    /// A 2xx in which no token can be read: spent. The body is for the sealed journal.
+    /// A 2xx in which no token can be read: spent. The body is for the sealed journal; empty where none was kept.
     case unreadable(SecretText, ProviderStatement)
 }
 
@@ -109,7 +109,7 @@ package enum NotSentReason: String, Sendable {
 
 /// Why nobody knows what became of a request.
 package enum UnknownReason: String, Sendable {
-    case timeout, reset, cutOff, secondSendPrevented, serverError, bodyTooLarge, protocolError
+    case timeout, reset, cutOff, secondSendPrevented, serverError, bodyTooLarge, undecodable, protocolError
 }
 
 /// What a provider said, cut to 200 characters and freed of every value that we sent.

@@ -3,7 +3,8 @@
 ///
 /// It cuts the text to 200 Unicode scalars and takes out control and format characters and every value that we sent:
 /// in clear, percent- or form-encoded in part or whole, and inside base64 of either alphabet at each of the three
-/// alignments. Where 16 bytes of a value's beginning stand alone they count as the value: providers abridge.
+/// alignments. Where a value's beginning stands alone it counts as the value, from 16 bytes on, of a shorter value from
+/// three quarters: providers abridge. Percent signs may have been encoded again, solidi escaped, a plus read as a blank.
 /// A value under 4 bytes would be found in ordinary words; it is taken out where it stands as a word of its own.
 package struct Scrubber: Sendable {
     package static let longest = 200
@@ -54,7 +55,7 @@ private struct Pattern: Sendable {
     let isWordOnly: Bool
 
     /// A beginning of that many bytes counts as the whole.
-    private static let abridged = 16
+    private var abridged: Int { min(16, max(4, bytes.count * 3 / 4)) }
 
     static func all(of value: [UInt8]) -> [Pattern] {
         if value.isEmpty { return [] }
@@ -80,24 +81,37 @@ private struct Pattern: Sendable {
     private func spelled(in text: [UInt8], at start: Int, isDecoding: Bool) -> Int? {
         var position = start
         for (index, byte) in bytes.enumerated() {
-            if isDecoding, let escaped = Self.escaped(in: text, at: position), escaped == byte {
-                position += 3
-            } else if position < text.count,
-                text[position] == byte || isDecoding && byte == 0x20 && text[position] == UInt8(ascii: "+")
+            if isDecoding, let length = Self.escaped(byte, in: text, at: position) {
+                position += length
+            } else if position < text.count, text[position] == byte || isDecoding && Self.isBlank(text[position], byte)
             {
                 position += 1
             } else {
-                return index >= Self.abridged ? position - start : nil
+                return index >= abridged ? position - start : nil
             }
         }
         return position - start
     }
 
-    private static func escaped(in text: [UInt8], at position: Int) -> UInt8? {
-        guard position + 2 < text.count, text[position] == UInt8(ascii: "%"), let high = digit(text[position + 1]),
-            let low = digit(text[position + 2])
-        else { return nil }
-        return high << 4 | low
+    /// How long the byte's escape there is: `%41`, the same encoded again and again (`%2541`), `\/` and its like.
+    private static func escaped(_ byte: UInt8, in text: [UInt8], at position: Int) -> Int? {
+        guard position + 1 < text.count else { return nil }
+        if text[position] == UInt8(ascii: "\\") { return text[position + 1] == byte ? 2 : nil }
+        guard text[position] == UInt8(ascii: "%") else { return nil }
+        var digits = position + 1
+        while digits + 1 < text.count, let high = digit(text[digits]), let low = digit(text[digits + 1]) {
+            let found = high << 4 | low
+            if found == byte { return digits + 2 - position }
+            guard found == UInt8(ascii: "%") else { return nil }
+            digits += 2
+        }
+        return nil
+    }
+
+    /// Whether one is a plus and the other a blank, as a form has it.
+    private static func isBlank(_ found: UInt8, _ sought: UInt8) -> Bool {
+        let pair = (found, sought)
+        return pair == (UInt8(ascii: "+"), 0x20) || pair == (0x20, UInt8(ascii: "+"))
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

@@ -29,6 +29,11 @@ struct FailureWords {
                 "reauthorization_required",
                 "the grant is gone" + (reason.map { " (\($0.rawValue))" } ?? "") + "; the person must consent again")
         case .refreshPending: self.init("refresh_pending", "the provider's answer is still awaited; look again later")
+        case .refreshUnknown(let retryAfter, let statement):
+            self.init(
+                "provider_unavailable", "nobody knows whether the provider has refreshed it; the grant is kept",
+                statement,
+                retryAfter: max(1, retryAfter.wholeSeconds))
         case .providerUnavailable(let retryAfter, let statement):
             self.init(
                 "provider_unavailable", "the provider takes no requests now; the grant is as it was", statement,

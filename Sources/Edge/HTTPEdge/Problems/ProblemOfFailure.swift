@@ -19,7 +19,7 @@ extension Problem {
             self = Problem.ofRecord(failure)
         case .codeAlreadyUsed, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:
             self = Problem.ofCode(failure)
-        case .exchangePending, .refreshPending, .providerUnavailable, .storeUnavailable:
+        case .exchangePending, .refreshPending, .refreshUnknown, .providerUnavailable, .storeUnavailable:
             self = Problem.ofMoment(failure)
         case .providerMisconfigured, .clientChanged, .ourFault:
             self = Problem.ofGateway(failure)
@@ -108,6 +108,11 @@ extension Problem {
             return Problem(
                 503, "provider_unavailable", "The provider's answer is still awaited",
                 "The refresh goes on; ask again.", retryAfter: 2)
+        case .refreshUnknown(let delay, let statement):
+            return Problem(
+                503, "provider_unavailable", "Nobody knows whether the provider has refreshed the grant",
+                "It is kept, and asked for again when that is safe; the person need not consent again for this.",
+                statement: statement, retryAfter: max(1, delay.wholeSeconds))
         case .providerUnavailable(let delay, let statement):
             return Problem(
                 503, "provider_unavailable", "The provider cannot be asked now",

@@ -25,6 +25,9 @@ struct RawTarget: Sendable, Equatable {
         self.parameters = parameters
     }
 
+    /// The names of the query's parameters, decoded.
+    var parameterNames: [String] { parameters.map(\.name) }
+
     /// - Throws: `Problem` 400 where the parameter stands there twice.
     func parameter(_ name: String) throws(Problem) -> String? {
         let found = parameters.filter { $0.name == name }

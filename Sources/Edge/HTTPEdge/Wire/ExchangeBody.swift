@@ -13,9 +13,31 @@ struct ExchangeBody {
         let parsed: JSONValue
         do { parsed = try JSONValue.parse(bytes, as: .callers) } catch { throw .invalidRequest("the body: \(error).") }
         guard parsed.kind == .object else { throw .invalidRequest("the body must be a JSON object.") }
-        for name in ["client_secret", "clientSecret"] where parsed[name] != nil { throw .secretInRequest }
+        guard !ExchangeBody.holdsSecret(parsed), !target.parameterNames.contains(where: ExchangeBody.namesSecret) else {
+            throw .secretInRequest
+        }
         body = parsed
         self.target = target
+    }
+
+    /// Whether a client secret stands anywhere in it: apps wrap the SDK's response in what they please.
+    private static func holdsSecret(_ document: JSONValue) -> Bool {
+        var values = [document]
+        while let value = values.popLast() {
+            for (name, member) in value.members {
+                if namesSecret(name) { return true }
+                values.append(member)
+            }
+            values += value.array ?? []
+        }
+        return false
+    }
+
+    /// `client_secret`, however it is spelled: `clientSecret`, `Client-Secret`.
+    private static func namesSecret(_ name: String) -> Bool {
+        guard (12...64).contains(name.utf8.count) else { return false }
+        let letters = name.utf8.lazy.map { $0 | 0x20 }.filter { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+        return letters.elementsEqual("clientsecret".utf8)
     }
 
     /// - Throws: `Problem` 400 that names the field.

@@ -13,9 +13,17 @@ enum MediaTypes {
         return charset.map { ["charset=utf-8", "charset=\"utf-8\"", "charset=utf8"].contains($0) } ?? true
     }
 
+    /// Whether the body comes as it is, in no coding such as gzip (RFC 9110, section 8.4).
+    static func isUncoded(_ headers: HTTPHeaders) -> Bool {
+        headers.all("Content-Encoding").allSatisfy { field in
+            field.isEmpty || String(decoding: field, as: UTF8.self).lowercased() == "identity"
+        }
+    }
+
     /// Whether an `Accept` field, if there is one, lets JSON through.
     static func acceptsJSON(_ headers: HTTPHeaders) -> Bool {
-        let fields = headers.all("Accept")
+        // An empty field asks for nothing in particular (RFC 9110, section 5.6.1.2).
+        let fields = headers.all("Accept").filter { !$0.isEmpty }
         guard !fields.isEmpty else { return true }
         for field in fields {
             guard let text = String(validating: field, as: UTF8.self) else { continue }

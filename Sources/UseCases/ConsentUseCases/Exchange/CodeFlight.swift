@@ -35,7 +35,7 @@ struct CodeFlight: Sendable {
                     let statement = sealed.flatMap { try? vault.openStatement($0, code: plan.digest) }
                     return .failure(ConsentFailure(verdict, statement))
                 case .abandonedGrant(let sealed):
-                    return await settleSealed(sealed, plan.digest, until: plan.callerDeadline)
+                    return await settleSealed(sealed, plan.digest, until: plan.profileDeadline)
                 case .otherSubject(let id):
                     await tellOfOtherSubject(id, plan)
                     return .failure(.codeAlreadyUsed)
@@ -104,7 +104,7 @@ struct CodeFlight: Sendable {
             log.error("tokens could not be committed and are lost", [Fact(.reason, "\(error)")])
             return .failure(.exchangeUnknown(nil))
         }
-        return await settled(grant, plan.digest, until: max(plan.callerDeadline, time.monotonic + .seconds(1)))
+        return await settled(grant, plan.digest, until: max(plan.profileDeadline, time.monotonic + .seconds(1)))
     }
 
     private func settleSealed(_ sealed: SealedBytes, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {

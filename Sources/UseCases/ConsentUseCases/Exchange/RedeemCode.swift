@@ -93,6 +93,9 @@ struct CodePlan: Sendable {
     var facts: ProviderFacts { connection.facts }
     /// Monotonic time at which whoever waits is answered.
     var callerDeadline: Duration { startedAt + facts.timeouts.total }
+    /// Monotonic time until which the profile is waited for: early enough to commit the consent without one and still
+    /// answer with it whoever waits.
+    var profileDeadline: Duration { callerDeadline - min(.milliseconds(500), facts.timeouts.total / 8) }
 
     func reservation(attempt: AttemptID, now: Instant) -> CodeReservation {
         CodeReservation(

@@ -153,6 +153,7 @@ extension ConsentFailure {
         case .providerBadResponse: "provider_bad_response"
         case .exchangeUnknown: "exchange_unknown"
         case .exchangePending: "exchange_pending"
+        case .refreshUnknown: "refresh_unknown"
         case .refreshPending, .providerUnavailable, .storeUnavailable: "provider_unavailable"
         case .providerMisconfigured, .clientChanged: "provider_misconfigured"
         case .accessTokensOff: "access_tokens_off"

@@ -26,8 +26,9 @@ package enum RefreshStep: Sendable {
         case .notSent(.fenced), .notSent(.stopped): self = .release(.providerUnavailable(retryAfter: delay, nil))
         case .notSent(.configuration): self = .release(.providerMisconfigured(nil))
         case .notSent: self = .backOff(.providerUnavailable(retryAfter: delay, nil))
-        case .unknown(_, let statement): self = .ambiguous(.providerUnavailable(retryAfter: delay, statement))
-        case .unreadable(_, let statement): self = .ambiguous(.providerBadResponse(statement))
+        case .unknown(_, let statement), .unreadable(_, let statement):
+            // An answer to a code would say that a new consent is needed; here the grant may well live.
+            self = .ambiguous(.refreshUnknown(retryAfter: delay, statement))
         }
     }
 }

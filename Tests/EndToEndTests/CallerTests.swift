@@ -83,7 +83,7 @@ struct CallerTests {
             let cases: [(CurlMethod, String, [(name: String, value: String)], Int, String)] = [
                 (.get, record, [], 404, "not_found"),
                 (.get, "/v1/consents/cns_1", [], 404, "not_found"),
-                (.get, "/v1/consents", [], 405, "method_not_allowed"),
+                (.get, record + "/refresh", [], 405, "method_not_allowed"),
                 (.post([]), record, [], 405, "method_not_allowed"),
                 (.get, record + "%", [], 400, "invalid_request"),
                 (.get, record + "%00", [], 400, "invalid_request"),

@@ -59,6 +59,33 @@ struct RequestBuilderTests {
         #expect(request.headers.filter { $0.name == "Authorization" }.count == 1)
     }
 
+    @Test(
+        "a revocation names its token and its kind, with the client's own authentication",
+        arguments: [
+            (
+                ClientAuthentication.basic(secret: SecretText("SECRET"), encoding: .rfc6749),
+                "Authorization: Basic SUQ6U0VDUkVU\n", ""
+            ),
+            (.post(secret: SecretText("s+1")), "", "&client_id=ID&client_secret=s%2B1"),
+            (.none, "", "&client_id=ID"),
+        ])
+    func revocation(authentication: ClientAuthentication, header: String, credentials: String) throws {
+        let definition = Definitions.generic(authentication, revocationEndpoint: "https://login.acme.test/revoke?v=1")
+        for kind in TokenKind.allCases {
+            let request = try #require(RequestBuilder(definition).revocation(SecretText("R/1+ ="), kind))
+            #expect(
+                text(request) == """
+                    https://login.acme.test/revoke?v=1
+                    Accept: application/json
+                    User-Agent: consent-gateway
+                    \(header)
+                    token=R%2F1%2B+%3D&token_type_hint=\(kind.rawValue)\(credentials)
+                    """)
+            #expect(request.sent.contains(SecretText("R/1+ =")))
+        }
+        #expect(RequestBuilder(Definitions.generic(authentication)).revocation(SecretText("R"), .refreshToken) == nil)
+    }
+
     @Test("userinfo is asked with a bearer token at the URL as it is written")
     func userinfo() {
         let builder = RequestBuilder(Definitions.payPal())

@@ -175,19 +175,6 @@ struct ConsentTests {
             #expect(event.mac == head)
         }
     }
-
-    @Test("an API key is kept once a name", arguments: StoreKind.allCases)
-    func keys(_ kind: StoreKind) async throws {
-        let store = try StorePlace(kind).open()
-        let key = APIKey(
-            name: "backend", digest: Make.index().bytes, scopes: [.admin, .consentsRead], createdAt: Make.now,
-            expiresAt: Make.now.advanced(by: .seconds(1)))
-        try await store.createAPIKey(key)
-        var other = key
-        other.digest = Make.index().bytes
-        await #expect(throws: StoreFailure.nameTaken) { try await store.createAPIKey(other) }
-        #expect(try await store.apiKeys() == [key])
-    }
 }
 
 extension StoredConsent {

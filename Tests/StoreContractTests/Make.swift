@@ -94,6 +94,40 @@ enum Make {
             providerSubject: providerSubject.map { ($0, sealed("sub 2")) }, at: now.advanced(by: .seconds(5)),
             events: [event(.profileFetched)], superseding: event(.superseded))
     }
+
+    static func delivery(
+        of consent: ConsentID?, _ kind: TokenKind = .refreshToken, id: UUIDv7 = uuid(),
+        reason: RevocationReason = .withdrawal
+    ) -> RevocationDraft {
+        RevocationDraft(
+            id: id, provider: provider, clientID: "client", consent: consent, kind: kind, reason: reason,
+            token: sealed("token"))
+    }
+
+    /// Both tokens of a consent, the refresh token first.
+    static func deliveries(of consent: ConsentID, at now: Instant = now) -> [RevocationDraft] {
+        let ids = [uuid(at: now), uuid(at: now)].sorted()
+        return [delivery(of: consent, .refreshToken, id: ids[0]), delivery(of: consent, .accessToken, id: ids[1])]
+    }
+
+    static func withdrawal(
+        _ id: ConsentID, expecting generation: Int64 = 1, reason: StatusReason = .user,
+        _ revocations: [RevocationDraft]
+    ) -> Withdrawal {
+        let at = now.advanced(by: .seconds(700))
+        return Withdrawal(
+            id: id, expectedGeneration: generation, reason: reason, at: at, event: event(.revoked, at: at),
+            revocations: revocations)
+    }
+
+    static func settlement(
+        _ task: RevocationTask, _ outcome: RevocationSettlement.Outcome, at now: Instant = now
+    ) -> RevocationSettlement {
+        let isOver = if case .again = outcome { false } else { true }
+        return RevocationSettlement(
+            id: task.draft.id, outcome: outcome, at: now,
+            event: isOver ? event(.tokenRevoked, at: now, data: ["token": .text(task.draft.kind.rawValue)]) : nil)
+    }
 }
 
 extension ConsentStore {

@@ -71,7 +71,8 @@ struct SQLiteFileTests {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(start.duration(to: .now()) < .seconds(5))
+        // Whatever else the machine does: forty waits of fifty milliseconds, not one of them without an end.
+        #expect(start.duration(to: .now()) < .seconds(30))
         for answer in answers {
             guard case .retryLater = answer else { throw Unexpected(answer.debugDescription) }
         }

@@ -53,6 +53,36 @@ import TokenVaults
         #expect(try vault.openStatement(vault.seal(statement, code: code), code: code) == statement)
     }
 
+    @Test("a token of the outbox comes back as it was sealed, in its own row only")
+    func outbox() throws {
+        let id = UUIDv7(milliseconds: 1_767_323_045_678, random: (1, 2))
+        let other = UUIDv7(milliseconds: 1_767_323_045_678, random: (1, 3))
+        for text in ["R23AAH-refresh", "R23\u{0}Zoë 🏖", String(repeating: "x", count: 20_000)] {
+            let sealed = try vault.sealToken(SecretText(text), outbox: id)
+            #expect(try vault.openToken(sealed, outbox: id) == SecretText(text))
+            #expect(sealed.bytes.starts(with: [1, 2] + Array("k2".utf8)) && !sealed.contains("R23"))
+            #expect(throws: VaultFailure.notAuthentic) { try vault.openToken(sealed, outbox: other) }
+            #expect(throws: VaultFailure.notAuthentic) { try vault.openToken(sealed.altered(at: 20), outbox: id) }
+            #expect(throws: VaultFailure.notAuthentic) { try vault.openGrant(sealed, code: code) }
+        }
+        #expect(throws: VaultFailure.notAuthentic) { try vault.openToken(consentKey.envelope, outbox: id) }
+        #expect(throws: VaultFailure.notAuthentic) {
+            // The same identifier in another place.
+            try vault.openToken(try vault.makeConsentKey(for: ConsentID(id)).envelope, outbox: id)
+        }
+        let stranger = try RingVault(ring: KeyRing.generate(at: Instant(milliseconds: 0)))
+        #expect(throws: VaultFailure.keyMissing(keyID: "k2")) {
+            try stranger.openToken(try vault.sealToken(SecretText("R"), outbox: id), outbox: id)
+        }
+    }
+
+    @Test("a token's fingerprint is its SHA-256 in hexadecimal digits")
+    func fingerprint() {
+        #expect(
+            vault.fingerprint(of: SecretText("abc"))
+                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    }
+
     @Test("an envelope in another consent, column or generation does not open")
     func moved() throws {
         let other = ConsentKey(id: consentID(2), envelope: consentKey.envelope, material: consentKey.material)

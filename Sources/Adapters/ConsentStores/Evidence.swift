@@ -51,9 +51,12 @@ private enum Evidence {
             case .profileRead, .tokenRead: EvidenceQueries.readingSince
             default: EvidenceQueries.anySince
             }
-        let row = try connection.prepare(query)
-        try row.bind(id, event.type.rawValue, since, event.caller)
-        return try row.step()
+        let rows = try connection.prepare(query)
+        try rows.bind(id, event.type.rawValue, since)
+        while try rows.step() {
+            if try EventText.draft(rows.blob(), personal: nil).caller == event.caller { return true }
+        }
+        return false
     }
 }
 
@@ -61,16 +64,12 @@ private enum EvidenceQueries {
     /// The types that the index `events_of_reading` holds.
     static let readingSince = SQLiteQuery(
         """
-        SELECT 1 FROM events INDEXED BY events_of_reading
+        SELECT CAST(canonical AS BLOB) FROM events INDEXED BY events_of_reading
         WHERE consent_id = ? AND type IN ('consent.profile_read', 'consent.token_read') AND type = ? AND at >= ?
-            AND json_extract(canonical, '$.caller') = ?
-        LIMIT 1
         """)
     static let anySince = SQLiteQuery(
         """
-        SELECT 1 FROM events
-        WHERE consent_id = ? AND type = ? AND at >= ? AND json_extract(canonical, '$.caller') = ?
-        LIMIT 1
+        SELECT CAST(canonical AS BLOB) FROM events WHERE consent_id = ? AND type = ? AND at >= ?
         """)
     static let heads = SQLiteQuery(
         "SELECT id, event_count, chain_head FROM consents WHERE id > ? ORDER BY id LIMIT ?")

@@ -13,14 +13,14 @@ struct RevocationTests {
         arguments: [
             (200, "", "revoked"), (200, "{}", "revoked"), (204, "", "revoked"), (202, "<html>", "revoked"),
             (200, "not JSON", "revoked"), (200, #"{"error":""}"#, "revoked"),
-            (200, #"{"error":"invalid_client"}"#, "refused"), (200, #"{"error":"invalid_token"}"#, "revoked"),
+            (200, #"{"error":"invalid_client"}"#, "failed"), (200, #"{"error":"invalid_token"}"#, "revoked"),
             (400, #"{"error":"unsupported_token_type"}"#, "unsupported"),
             (400, "error=unsupported_token_type", "unsupported"),
             (400, #"{"error":"invalid_token","error_description":"Token expired or revoked"}"#, "revoked"),
             (400, #"{"error":"INVALID_GRANT"}"#, "revoked"), (400, #"{"error":"token_not_found"}"#, "revoked"),
             (400, #"{"error":"invalid_request"}"#, "refused"), (400, "", "refused"), (400, "<html>", "refused"),
-            (401, #"{"error":"invalid_client"}"#, "refused"), (401, "", "refused"),
-            (403, #"{"error":"unauthorized_client"}"#, "refused"), (404, "<html>", "refused"),
+            (401, #"{"error":"invalid_client"}"#, "failed 7"), (401, "", "failed 7"),
+            (403, #"{"error":"unauthorized_client"}"#, "failed 7"), (404, "<html>", "refused"),
             (405, #"{"error":"unsupported_token_type"}"#, "refused"), (302, "", "refused"),
             (429, "", "failed 7"), (503, "<html>", "failed 7"), (500, "", "failed 7"), (502, "<html>", "failed 7"),
             (503, #"{"error":"invalid_token"}"#, "failed 7"), (0, "", "failed 7"), (101, "", "failed 7"),
@@ -78,7 +78,7 @@ struct RevocationTests {
     @Test(
         "over HTTP a refusal, an answer that is cut off and silence are told apart",
         arguments: [
-            (ScriptedProvider.Reaction.json("403 Forbidden", #"{"error":"no","error_description":"T/1+"}"#), "refused"),
+            (ScriptedProvider.Reaction.json("403 Forbidden", #"{"error":"no","error_description":"T/1+"}"#), "failed"),
             (.json("503 Service Unavailable", "", "Retry-After: 30"), "failed 30"),
             (.json("302 Found", "", "Location: /elsewhere"), "refused"), (.answerAndClose(""), "failed"),
             (.answerAndClose("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"), "failed"),

@@ -21,6 +21,8 @@ package struct RevocationReader: Sendable {
         switch answer.status {
         case 200...299, 400: return meaning(of: complaint, statement)
         case 429: return .failed(statement, retryAfter: delay)
+        // Our credentials are refused: an operator mends them, and the token is still to be revoked.
+        case 401, 403: return .failed(statement, retryAfter: delay)
         case 300...499: return .refused(statement)
         default: return .failed(statement, retryAfter: delay)
         }
@@ -29,6 +31,7 @@ package struct RevocationReader: Sendable {
     /// A token that the provider does not know is no error by the standard; several say so all the same.
     private func meaning(of complaint: Complaint, _ statement: ProviderStatement) -> RevocationOutcome {
         if complaint.isError("unsupported_token_type") { return .unsupported }
+        if complaint.isError("invalid_client", "unauthorized_client") { return .failed(statement, retryAfter: nil) }
         if complaint.isError("invalid_token", "invalid_grant", "token_not_found") { return .revoked }
         return .refused(statement)
     }

@@ -57,19 +57,19 @@ package struct VerifyLedger: Sendable {
 
     private func finding(_ head: ChainHead, _ links: [ChainLink]) -> Finding? {
         var mac: [UInt8] = []
+        // Events that came after the head was read are followed as well; the head must have stood among them.
+        var isHeadMet = head.count == 0 && head.mac.isEmpty
         for (position, link) in links.enumerated() {
             guard link.sequence == Int64(position + 1) else {
                 return Finding(consent: head.id, sequence: Int64(position + 1), fault: .gap)
             }
             mac = ledger.mac(previous: mac, event: link.canonical)
             guard mac == link.mac else { return Finding(consent: head.id, sequence: link.sequence, fault: .altered) }
+            if link.sequence == head.count { isHeadMet = mac == head.mac }
         }
         if Int64(links.count) < head.count {
             return Finding(consent: head.id, sequence: Int64(links.count + 1), fault: .cut)
         }
-        if mac != head.mac || Int64(links.count) != head.count {
-            return Finding(consent: head.id, sequence: Int64(links.count), fault: .headDiffers)
-        }
-        return nil
+        return isHeadMet ? nil : Finding(consent: head.id, sequence: head.count, fault: .headDiffers)
     }
 }

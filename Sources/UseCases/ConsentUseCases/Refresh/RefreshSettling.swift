@@ -99,9 +99,10 @@ struct RefreshSettling: Sendable {
         flight.log.warning("a grant ended while it was refreshed", facts)
         do {
             guard try await flight.store.consent(claim.id)?.record.status == .revoked else { return }
+            // By the time of the claim, which was before the withdrawal: so they come before the old ones.
             let now = flight.time.now
             let drafts = try RevocationDrafts(vault: flight.vault, entropy: flight.entropy)
-                .drafts(of: tokens, record: grant.record, reason: .withdrawal, at: now)
+                .drafts(of: tokens, record: grant.record, reason: .withdrawal, at: claim.at)
             try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
                 try await flight.store.queueRevocations(drafts, at: now)
             }

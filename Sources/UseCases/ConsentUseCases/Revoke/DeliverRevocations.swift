@@ -13,6 +13,10 @@ package struct DeliverRevocations: Sendable {
     /// How often a delivery is tried before it is given up: about two weeks of backing off.
     static let mostTries = 60
 
+    /// Taken at a time: one after the other they end within the lease, however long the provider takes.
+    private static let batch = 4
+    private static let lease = Duration.seconds(180)
+
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, log: Log
     ) {
@@ -31,7 +35,7 @@ package struct DeliverRevocations: Sendable {
         var tried = 0
         while tried < limit {
             let tasks = try await store.claimRevocations(
-                limit: min(16, limit - tried), lease: .seconds(60), at: time.now)
+                limit: min(DeliverRevocations.batch, limit - tried), lease: DeliverRevocations.lease, at: time.now)
             if tasks.isEmpty { return tried }
             for task in tasks {
                 let settlement = settlement(of: task, after: await outcome(of: task))

@@ -78,9 +78,13 @@ let package = Package(
         // Adapters
         room(
             "Adapters", "ProviderClients",
-            ["Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem"]),
+            [
+                "Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem",
+                "Observability",
+            ]),
         room(
-            "Adapters", "ConsentStores", ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem"],
+            "Adapters", "ConsentStores",
+            ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem", "Observability"],
             resources: [.embedInCode("Migrations/v0001_consents.sql")]),
         room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
 
@@ -134,10 +138,15 @@ let package = Package(
         tests(of: "ConsentUseCases", ["Consents"]),
         tests(
             of: "ProviderClients",
-            ["Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Settings", "TestSupport"]),
-        tests(of: "HTTPEdge", ["Consents", "ConsentUseCases"]),
+            [
+                "Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Observability", "Settings",
+                "TestSupport",
+            ]),
+        tests(of: "HTTPEdge", ["Consents", "ConsentUseCases", "NativeHTTPServer", "NativeSystem", "Observability"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
-        suite("StoreContractTests", ["ConsentStores", "Consents", "NativeSQLite", "NativeSystem", "TestSupport"]),
+        suite(
+            "StoreContractTests",
+            ["ConsentStores", "Consents", "NativeSQLite", "NativeSystem", "Observability", "TestSupport"]),
         suite(
             "EndToEndTests",
             [

@@ -3,6 +3,7 @@ import ConsentStores
 import Consents
 import Glibc
 import NativeSystem
+import Observability
 import Testing
 
 /// Every kind of store that must keep the contract.
@@ -14,6 +15,8 @@ enum StoreKind: CaseIterable, Sendable {
 final class StorePlace: Sendable {
     let kind: StoreKind
     let directory: String
+    /// What its stores count.
+    let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: "1"))
     private let opened = Locked<[SQLiteStore]>([])
 
     init(_ kind: StoreKind) throws {
@@ -41,7 +44,7 @@ final class StorePlace: Sendable {
     ) throws(StoreFailure) -> SQLiteStore {
         let store = try SQLiteStore.open(
             path: path, stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
-            migrations: migrations, limits: limits, at: Make.now)
+            migrations: migrations, limits: limits, metrics: metrics, at: Make.now)
         opened.withLock { $0.append(store) }
         return store
     }

@@ -2,6 +2,7 @@
 package import Consents
 internal import NativeSQLite
 internal import NativeSystem
+package import Observability
 
 /// Consents in one SQLite file: a thread that writes in batches, threads that read beside it.
 ///
@@ -26,11 +27,12 @@ package final class SQLiteStore: ConsentStore {
     /// - Parameters:
     ///   - path: of the database; its folder is made (0700), the file too (0600).
     ///   - stateDirectory: the folder of the instances' locks, one for all processes of this file.
+    ///   - metrics: where writes and batches are counted.
     ///   - now: when migrations are said to have been applied.
     /// - Throws: `schemaIsNewer`, `schemaIsOlder` (manual), `damaged`, `retryLater` (locked), `outOfReach`.
     package static func open(
         path: String, stateDirectory: String, instance: InstanceID, ledger: any Ledger, migrations: MigrationMode,
-        limits: SQLiteStoreLimits, at now: Instant
+        limits: SQLiteStoreLimits, metrics: Metrics, at now: Instant
     ) throws(StoreFailure) -> SQLiteStore {
         try prepareSchema(path, migrations, limits, now)
         let locks = try InstanceLocks(stateDirectory: stateDirectory, instance: instance)
@@ -38,7 +40,7 @@ package final class SQLiteStore: ConsentStore {
             let clock: BootClock
             do { clock = try BootClock() } catch { throw .outOfReach("the boot's identifier: \(error.sentence)") }
             let guardian = try FileGuardian(path: path, locks: locks)
-            let writer = try SQLiteWriter(path: path, limits: limits, guardian: guardian)
+            let writer = try SQLiteWriter(path: path, limits: limits, guardian: guardian, metrics: metrics)
             do throws(StoreFailure) {
                 let readers = try SQLiteReaders(path: path, limits: limits)
                 let rules = WritingRules(leases: LeaseClock(clock: clock, locks: locks), ledger: ledger)

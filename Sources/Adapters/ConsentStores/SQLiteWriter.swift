@@ -2,6 +2,7 @@
 internal import Consents
 internal import NativeSQLite
 internal import NativeSystem
+internal import Observability
 
 /// The one thread that writes. What waits when it comes round is written in one transaction and one sync; whoever
 /// waits is answered only after the commit.
@@ -16,15 +17,17 @@ final class SQLiteWriter: Sendable {
 
     private let queue = BlockingQueue<QueuedWrite>()
     private let limits: SQLiteStoreLimits
+    private let metrics: Metrics
     private let thread: Locked<NamedThread?>
 
     /// Starts the thread, which opens its own connection.
-    init(path: String, limits: SQLiteStoreLimits, guardian: FileGuardian) throws(StoreFailure) {
+    init(path: String, limits: SQLiteStoreLimits, guardian: FileGuardian, metrics: Metrics) throws(StoreFailure) {
         self.limits = limits
+        self.metrics = metrics
         thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLiteError) in
             let connection = try openForWriting(path, limits.busyTimeout)
             report()
-            var batches = WriteBatches(connection: connection, guardian: guardian)
+            var batches = WriteBatches(connection: connection, guardian: guardian, metrics: metrics)
             batches.run(queue, limit: limits.batch)
         }
     }
@@ -39,13 +42,18 @@ final class SQLiteWriter: Sendable {
         let limit = urgency == .starts ? limits.waitingWrites : 2 * limits.waitingWrites
         let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
             let write = QueuedWrite(
-                run: { connection in
+                run: { [metrics] connection in
                     let outcome = isolated(connection, body)
                     return { failure in
-                        continuation.resume(returning: failure.map { outcome.replacing(with: $0) } ?? outcome)
+                        let final = failure.map { outcome.replacing(with: $0) } ?? outcome
+                        metrics.count(.storeWrites, [final.word.rawValue])
+                        continuation.resume(returning: final)
                     }
                 },
-                refuse: { continuation.resume(returning: .failure($0)) })
+                refuse: { [metrics] in
+                    metrics.count(.storeWrites, [StoreWriteOutcome.refused.rawValue])
+                    continuation.resume(returning: .failure($0))
+                })
             if !queue.offer(write, limit: limit) { write.refuse(.retryLater("too many writes wait, or it is closing")) }
         }
         return try outcome.get()
@@ -67,6 +75,11 @@ struct QueuedWrite: Sendable {
 }
 
 extension Result where Failure == StoreFailure {
+    /// For metrics.
+    fileprivate var word: StoreWriteOutcome {
+        if case .success = self { .written } else { .failed }
+    }
+
     /// The batch's failure, unless the write has one of its own.
     fileprivate func replacing(with failure: StoreFailure) -> Result {
         if case .failure = self { self } else { .failure(failure) }
@@ -95,11 +108,13 @@ private func isolated<Value>(
 private struct WriteBatches: ~Copyable {
     let connection: SQLiteConnection
     let guardian: FileGuardian
+    let metrics: Metrics
     private var writeAheadLog: FileIdentity?
 
-    init(connection: consuming SQLiteConnection, guardian: FileGuardian) {
+    init(connection: consuming SQLiteConnection, guardian: FileGuardian, metrics: Metrics) {
         self.connection = connection
         self.guardian = guardian
+        self.metrics = metrics
         writeAheadLog = nil
     }
 
@@ -125,6 +140,7 @@ private struct WriteBatches: ~Copyable {
     }
 
     private func commit(_ writes: [QueuedWrite]) {
+        metrics.observe(size: writes.count, in: .storeBatchWrites, [])
         var answers: [@Sendable (StoreFailure?) -> Void] = []
         answers.reserveCapacity(writes.count)
         var failure: StoreFailure?

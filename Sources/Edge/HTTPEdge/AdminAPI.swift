@@ -2,11 +2,13 @@
 package import Consents
 package import NativeHTTPServer
 import NativeJSON
+package import Observability
 
-/// The admin listener: whether the program is alive, and whether it can work.
+/// The admin listener: whether the program is alive, whether it can work, and what it has counted.
 package struct AdminAPI: HTTPHandler {
     private let hosts: [String]
     private let isReady: @Sendable () async -> Bool
+    private let metrics: MetricsPage
     private let time: any Timekeeper
     private let entropy: any Entropy
 
@@ -15,10 +17,12 @@ package struct AdminAPI: HTTPHandler {
     ///     own.
     ///   - isReady: whether store and keys can be worked with.
     package init(
-        hosts: [String], isReady: @escaping @Sendable () async -> Bool, time: any Timekeeper, entropy: any Entropy
+        hosts: [String], isReady: @escaping @Sendable () async -> Bool, metrics: MetricsPage, time: any Timekeeper,
+        entropy: any Entropy
     ) {
         self.hosts = hosts.map { $0.lowercased() }
         self.isReady = isReady
+        self.metrics = metrics
         self.time = time
         self.entropy = entropy
     }
@@ -42,6 +46,8 @@ package struct AdminAPI: HTTPHandler {
             return Answer.json(
                 ["status": JSONValue(ready ? "ready" : "not ready"), "store": JSONValue(ready)],
                 status: ready ? 200 : 503, context)
+        case "/metrics":
+            return Answer.text(await metrics.text(), type: MetricsPage.contentType, context)
         default:
             return Answer.problem(.notFound, context)
         }

@@ -13,17 +13,22 @@ package struct GatewayAPI: HTTPHandler {
     private let calls: GatewayCalls
     private let time: any Timekeeper
     private let entropy: any Entropy
+    private let metrics: Metrics
     private let log: Log
+
+    /// What the routes are called in log lines and metrics.
+    package static var routePatterns: [String] { Route.patterns }
 
     package init(
         callers: CallerDirectory, limits: CallLimits, calls: GatewayCalls, time: any Timekeeper, entropy: any Entropy,
-        log: Log
+        metrics: Metrics, log: Log
     ) {
         self.callers = callers
         self.limits = limits
         self.calls = calls
         self.time = time
         self.entropy = entropy
+        self.metrics = metrics
         self.log = log
     }
 
@@ -40,6 +45,10 @@ package struct GatewayAPI: HTTPHandler {
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         let context = RequestContext(head: request.head, entropy: entropy, time: time)
+        return await LogContext.$requestID.withValue(context.requestID) { await respond(to: request, context) }
+    }
+
+    private func respond(to request: HTTPRequest, _ context: RequestContext) async -> HTTPResponse {
         var admitted: Admission?
         do throws(Problem) {
             let admission = try admission(of: request.head)
@@ -178,14 +187,25 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     private func tell(_ context: RequestContext, status: Int, code: String?, _ admission: Admission?) {
+        let duration = time.monotonic - context.receivedAt
+        measure(context, status: status, code: code, admission?.route.pattern ?? MetricWords.other, duration)
         let level: LogLevel = status >= 500 && status != 503 ? .warning : .info
         log.write(level, "request answered") {
             [
                 Fact(.method, Route.isMethod(context.method) ? context.method : "other"),
                 Fact(.route, admission?.route.pattern), Fact(.status, status), Fact(.code, code),
-                Fact(.caller, admission?.key.name), Fact(.durationMilliseconds, time.monotonic - context.receivedAt),
+                Fact(.caller, admission?.key.name), Fact(.durationMilliseconds, duration),
                 Fact(.requestID, context.requestID), Fact(.traceID, context.traceID),
             ]
         }
+    }
+
+    private func measure(
+        _ context: RequestContext, status: Int, code: String?, _ route: String, _ duration: Duration
+    ) {
+        metrics.count(.httpRequests, [route, context.method, String(status)])
+        metrics.observe(duration, in: .httpRequestDuration, [route])
+        if let code { metrics.count(.httpProblems, [code]) }
+        if status == 401 { metrics.count(.apiKeyFailures, []) }
     }
 }

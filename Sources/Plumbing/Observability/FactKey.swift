@@ -6,8 +6,8 @@ package enum FactKey: String, Sendable, CaseIterable {
     case requestID = "request_id", traceID = "trace_id", caller, instance
     // What it is about
     case consentID = "consent_id", provider, environment, attempt, generation
-    // The request
-    case route, method, status, code, peer
+    // The request, or the call to a provider
+    case call, route, method, status, code, peer
     // What came of it
     case outcome, reason, durationMilliseconds = "duration_ms"
     case providerStatus = "provider_status", providerError = "provider_error"

@@ -25,6 +25,9 @@ package struct Log: Sendable {
     /// The level from now on, for this log and every copy of it.
     package func setLevel(_ level: LogLevel) { output.least.store(level.rank, ordering: .relaxed) }
 
+    /// How many lines the sink did not take, since the start.
+    package var lostLines: Int { output.lostInAll.load(ordering: .relaxed) }
+
     package func isWritten(_ level: LogLevel) -> Bool { level.rank >= output.least.load(ordering: .relaxed) }
 
     /// What helps in finding a fault.
@@ -58,6 +61,9 @@ package struct Log: Sendable {
 /// What the copies of a log share.
 private final class LogOutput: Sendable {
     let least: Atomic<Int>
+    /// Since the start.
+    let lostInAll = Atomic<Int>(0)
+    /// Since the last line that told of lost ones.
     private let lost = Atomic<Int>(0)
     private let format: LogFormat
     private let sink: any LogSink
@@ -74,6 +80,7 @@ private final class LogOutput: Sendable {
         let line = LogLine(milliseconds: now(), level: level, sentence: sentence, facts: facts)
         guard sink.write(line.rendered(as: format)) else {
             lost.add(1, ordering: .relaxed)
+            lostInAll.add(1, ordering: .relaxed)
             return
         }
         if lost.load(ordering: .relaxed) > 0 { tellLostLines() }

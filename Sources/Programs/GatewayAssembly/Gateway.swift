@@ -57,11 +57,14 @@ struct Gateway: Sendable {
                 })
         }
         let launcher = LoopLauncher(loops: place.loops)
-        directory = ProviderDirectory(connections, notices: place.settings.notices.map(\.reference))
+        let measured = connections.map {
+            MeasuredConnection($0, metrics: place.metrics, time: place.time, log: place.log)
+        }
+        directory = ProviderDirectory(measured, notices: place.settings.notices.map(\.reference))
         limits = CallLimits(place.settings.server.limits, time: place.time)
         redeem = RedeemCode(
             directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
-            launcher: launcher, limit: limits, log: place.log)
+            launcher: launcher, limit: limits, metrics: place.metrics, log: place.log)
         refresh = RefreshConsent(
             directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
             launcher: launcher, log: place.log)
@@ -105,7 +108,8 @@ struct Gateway: Sendable {
             return try SQLiteStore.open(
                 path: try sqlitePath(place.settings), stateDirectory: place.settings.stateDirectory,
                 instance: InstanceID(place.entropy.identifier(at: now)), ledger: ledger,
-                migrations: place.settings.store.migrate == .auto ? .automatic : .manual, limits: .standard, at: now)
+                migrations: place.settings.store.migrate == .auto ? .automatic : .manual, limits: .standard,
+                metrics: place.metrics, at: now)
         } catch {
             throw StartFailure(error)
         }

@@ -49,11 +49,13 @@ struct Serving: Sendable {
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
             callers: callers, limits: gateway.limits, calls: gateway.calls,
-            time: place.time, entropy: place.entropy, log: place.log)
+            time: place.time, entropy: place.entropy, metrics: place.metrics, log: place.log)
         let store = gateway.store
+        let slots = ListenerSlots()
+        let page = MetricsPage(place.metrics, readings: GatewayReadings.all(place, gateway, slots))
         let adminHandler = AdminAPI(
-            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, time: place.time,
-            entropy: place.entropy)
+            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, metrics: page,
+            time: place.time, entropy: place.entropy)
         let settings = place.settings.server
         admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, place, "admin_listen")
         do throws(StartFailure) {
@@ -62,6 +64,8 @@ struct Serving: Sendable {
             await admin.stop()
             throw error
         }
+        slots.put(api, at: .api)
+        slots.put(admin, at: .admin)
         self.place = place
         self.gateway = gateway
         self.callers = callers

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
 import Consents
+import HTTPEdge
 import NativeEventLoop
 import NativeSystem
 import Observability
@@ -14,6 +15,7 @@ struct Workplace: Sendable {
     let loops: EventLoopGroup
     let time: SystemTimekeeper
     let entropy: SystemEntropy
+    let metrics: Metrics
     let log: Log
     let logSink: StandardErrorSink
 
@@ -39,7 +41,7 @@ struct Workplace: Sendable {
                 sink: sink, now: wallClockMilliseconds)
             return Workplace(
                 loaded: loaded, environment: environment, loops: loops, time: SystemTimekeeper(loops: loops),
-                entropy: SystemEntropy(), log: log, logSink: sink)
+                entropy: SystemEntropy(), metrics: Metrics(MetricWords(loaded.settings)), log: log, logSink: sink)
         } catch {
             throw StartFailure("the program's threads cannot be started: \(error)", .partlyDone)
         }
@@ -49,6 +51,15 @@ struct Workplace: Sendable {
     func close() {
         loops.stop()
         logSink.flush(within: .seconds(2))
+    }
+}
+
+extension MetricWords {
+    /// What the labels of this configuration's metrics can read.
+    init(_ settings: GatewaySettings) {
+        self.init(
+            routes: GatewayAPI.routePatterns, codes: Problem.codes, providers: settings.providers.map(\.name),
+            version: Program.version)
     }
 }
 

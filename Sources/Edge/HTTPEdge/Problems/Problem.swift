@@ -31,6 +31,18 @@ package struct Problem: Error, Sendable, Equatable {
     }
 }
 
+extension Problem {
+    /// Every code that an answer can have, in the order of the contract's table; all others are counted as `other`.
+    package static let codes = [
+        "invalid_request", "secret_in_request", "environment_mismatch", "unknown_notice", "redirect_uri_not_allowed",
+        "pkce_required", "unauthenticated", "insufficient_scope", "access_tokens_off", "not_found", "unknown_provider",
+        "method_not_allowed", "not_acceptable", "code_already_used", "consent_ended", "reauthorization_required",
+        "body_too_large", "unsupported_media_type", "code_rejected", "id_token_invalid", "rate_limited",
+        "headers_too_large", "provider_misconfigured", "provider_bad_response", "exchange_unknown",
+        "exchange_pending", "provider_unavailable", "internal",
+    ]
+}
+
 /// What the edge itself finds wrong with a request.
 extension Problem {
     static func invalidRequest(_ detail: String) -> Problem {

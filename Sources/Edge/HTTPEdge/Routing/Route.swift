@@ -42,6 +42,12 @@ enum Route: Sendable, Equatable {
         }
     }
 
+    /// Every name that a route can have.
+    static let patterns = [
+        "/v1/consents", "/v1/consents/{id}", "/v1/consents/{id}/profile", "/v1/consents/{id}/refresh",
+        "/v1/consents/{id}/access-token", "/v1/consents/{id}/events",
+    ]
+
     /// Whether a body is expected: it must then be JSON.
     var needsBody: Bool {
         switch self {

@@ -21,6 +21,11 @@ enum Answer {
         return json
     }
 
+    /// A success that is no JSON.
+    static func text(_ text: String, type: String, _ context: RequestContext) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: common(type, context), body: Array(text.utf8))
+    }
+
     /// A problem document (RFC 9457), the same members for every failure.
     static func problem(_ problem: Problem, _ context: RequestContext, closes: Bool = false) -> HTTPResponse {
         var body = JSONValue.object()

@@ -12,6 +12,7 @@ struct CodeFlight: Sendable {
     let entropy: any Entropy
     let limit: any ExchangeLimit
     let settle: SettleGrant
+    let metrics: Metrics
     let log: Log
 
     /// How often a code that another instance has on the wire is looked at.
@@ -153,6 +154,7 @@ struct CodeFlight: Sendable {
     func abandonedGrants() async -> [(code: BlindIndex, grant: KeptGrant)] {
         do {
             let abandoned = try await store.adoptAbandoned(limit: 100, at: time.now)
+            tell(abandoned)
             let unknown = abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown
             if unknown > 0 {
                 log.warning("an instance ended with requests on the wire", [Fact(.count, unknown)])
@@ -169,5 +171,11 @@ struct CodeFlight: Sendable {
             log.warning("the store could not be searched for what ended instances left", [Fact(.reason, "\(error)")])
             return []
         }
+    }
+
+    private func tell(_ abandoned: Abandoned) {
+        metrics.add(abandoned.codesNamedUnknown, to: .namedUnknown, [MetricFlight.exchange.rawValue])
+        metrics.add(abandoned.refreshesNamedUnknown, to: .namedUnknown, [MetricFlight.refresh.rawValue])
+        metrics.add(abandoned.grants.count, to: .grantsAdopted, [])
     }
 }

@@ -15,7 +15,7 @@ package struct RedeemCode: Sendable {
 
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
-        entropy: any Entropy, launcher: any TaskLauncher, limit: any ExchangeLimit, log: Log
+        entropy: any Entropy, launcher: any TaskLauncher, limit: any ExchangeLimit, metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.vault = vault
@@ -25,7 +25,7 @@ package struct RedeemCode: Sendable {
             store: store, vault: vault, time: time, entropy: entropy,
             limit: limit,
             settle: SettleGrant(directory: directory, store: store, vault: vault, time: time, entropy: entropy),
-            log: log)
+            metrics: metrics, log: log)
     }
 
     /// - Throws: what the contract's table of answers names; `exchangePending` where the provider's answer is still

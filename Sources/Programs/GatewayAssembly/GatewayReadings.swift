@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConsentStores
+import ConsentUseCases
+import NativeHTTPServer
+import NativeSystem
+import Observability
+
+/// The two listeners as the metrics page finds them: it is made before they listen.
+struct ListenerSlots: Sendable {
+    private let servers = Locked<[MetricListener: HTTPServer]>([:])
+
+    func put(_ server: HTTPServer, at listener: MetricListener) { servers.withLock { $0[listener] = server } }
+
+    func server(_ listener: MetricListener) -> HTTPServer? { servers.withLock { $0[listener] } }
+}
+
+/// What the metrics page reads anew each time.
+enum GatewayReadings {
+    static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots) -> [MetricReading] {
+        let (log, store) = (place.log, gateway.store)
+        let (redeem, refresh) = (gateway.redeem, gateway.refresh)
+        let listeners = MetricListener.allCases.flatMap { listener in
+            [
+                MetricReading(.httpOpenConnections, [listener.rawValue]) {
+                    slots.server(listener).map { Double($0.openConnections) }
+                },
+                MetricReading(.httpOpenRequests, [listener.rawValue]) {
+                    slots.server(listener).map { Double($0.openRequests) }
+                },
+            ]
+        }
+        return listeners + [
+            MetricReading(.flights, [MetricFlight.exchange.rawValue]) { Double(await redeem.flightsUnderWay) },
+            MetricReading(.flights, [MetricFlight.refresh.rawValue]) { Double(await refresh.flightsUnderWay) },
+            MetricReading(.storeReady, []) { await store.storeIsReady() ? 1 : 0 },
+            MetricReading(.logLinesLost, []) { Double(log.lostLines) },
+            .buildInfo(version: Program.version),
+        ] + MetricReading.ofProcess
+    }
+}

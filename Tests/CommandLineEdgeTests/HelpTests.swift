@@ -18,17 +18,27 @@ struct HelpTests {
                   demo                  `serve` on the simulated provider, with an empty store
                   simulate              the simulated provider alone
                   refresh ID…           refresh these consents' tokens now
+                  job                   one pass of what waits, for cron, a timer or a CronJob
+                  consents list         records, newest first
                   consents show ID      one record
+                  consents revoke ID    withdraw one, for the reason `operator`
+                  consents events ID    its audit trail, oldest first
                   keys init             make the vault's keys
+                  keys status           the vault's keys by name, never the keys
                   keys api create NAME  make a caller's key; it is printed once
+                  keys api list         callers' keys, their scopes and last use
+                  keys api revoke NAME  end a caller's key
+                  verify                follow the ledger, name what was altered or cut
                   migrate               bring the store's schema up to date
+                  provider list         configured providers, and built-in profiles
+                  provider show NAME    what is known of one, without its secrets
+                  provider test NAME    its recorded answers, then one harmless call
                   check                 read configuration, secrets and store, and say what
                                         would fail
 
                 Not built yet:
-                  explain, incidents, job, consents list, consents revoke, consents events,
-                  consents receipt, subjects, keys rotate, keys purge, keys status,
-                  keys api list, keys api revoke, verify, webhooks, provider, restore-check
+                  explain, incidents, consents receipt, subjects, keys rotate, keys purge,
+                  webhooks, restore-check
 
                 Options:
                   --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
@@ -53,10 +63,13 @@ struct HelpTests {
 
                 Commands:
                   init             make the vault's keys
+                  status           the vault's keys by name, never the keys
                   api create NAME  make a caller's key; it is printed once
+                  api list         callers' keys, their scopes and last use
+                  api revoke NAME  end a caller's key
 
                 Not built yet:
-                  rotate, purge, status, api list, api revoke
+                  rotate, purge
 
                 Options:
                   --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
@@ -122,8 +135,11 @@ struct HelpTests {
     @Test(
         "no line of any help is wider than 80 columns",
         arguments: [
-            [], ["serve"], ["demo"], ["simulate"], ["refresh"], ["consents"], ["consents", "show"], ["keys"],
-            ["keys", "init"], ["keys", "api"], ["keys", "api", "create"], ["migrate"], ["check"],
+            [], ["serve"], ["demo"], ["simulate"], ["refresh"], ["job"], ["consents"], ["consents", "list"],
+            ["consents", "show"], ["consents", "revoke"], ["consents", "events"], ["keys"], ["keys", "init"],
+            ["keys", "status"], ["keys", "api"], ["keys", "api", "create"], ["keys", "api", "list"],
+            ["keys", "api", "revoke"], ["verify"], ["migrate"], ["provider"], ["provider", "list"],
+            ["provider", "show"], ["provider", "test"], ["check"],
         ])
     func width(_ path: [String]) {
         let text = CommandOutput.help(path).text

@@ -43,6 +43,10 @@ package func readFile(at path: String, limit: Int) throws(FileReadingFailure) ->
     try readFile(at: path, limit: limit, flags: 0)
 }
 
+/// What the standard input holds, to its end.
+/// - Throws: ``FileReadingFailure`` where it is larger than `limit` bytes or cannot be read.
+package func readStandardInput(limit: Int) throws(FileReadingFailure) -> [UInt8] { try readToEnd(0, limit: limit) }
+
 /// - Parameter flags: more for open(2), such as `O_NOFOLLOW`.
 func readFile(at path: String, limit: Int, flags: Int32) throws(FileReadingFailure) -> FileContents {
     let descriptor = openForReading(path, flags)

@@ -87,7 +87,7 @@ struct Gateway: Sendable {
         self.clients = clients
     }
 
-    private static func clients(for definition: ProviderDefinition, on loops: EventLoopGroup) throws(StartFailure)
+    static func clients(for definition: ProviderDefinition, on loops: EventLoopGroup) throws(StartFailure)
         -> [CurlClient]
     {
         var clients: [CurlClient] = []

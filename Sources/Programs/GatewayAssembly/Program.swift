@@ -42,22 +42,47 @@ package enum Program {
         case .check:
             return CheckCommand.run(configPath: asked.configPath, environment: environment, json: asked.json)
         case .keysInit: return makeRing(asked, environment)
+        case .keysStatus:
+            return withSettings(asked, environment) { settings in
+                RingCommands.status(settings, environment: environment, json: asked.json)
+            }
+        case .providerList:
+            return withSettings(asked, environment) { ProviderCommands.list($0, json: asked.json) }
+        case .providerShow(let name):
+            return withSettings(asked, environment) { ProviderCommands.show(name, $0, json: asked.json) }
+        case .providerTest(let name):
+            return await withPlace(asked, environment) { place in
+                await ProviderTest(name: name, place: place).run(json: asked.json)
+            }
         case .migrate(let statusOnly):
             return await withPlace(asked, environment) { place in
                 StoreCommands.migrate(statusOnly: statusOnly, in: place, json: asked.json)
             }
-        case .refresh(let ids):
+        default:
             return await withGateway(asked, environment) { place, gateway in
-                await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
+                await performOnStore(asked, place, gateway)
             }
-        case .consentsShow(let id):
-            return await withGateway(asked, environment) { _, gateway in
-                await StoreCommands.show(id, gateway, json: asked.json)
-            }
-        case .keysAPICreate(let request):
-            return await withGateway(asked, environment) { place, gateway in
-                await StoreCommands.createKey(request, in: place, gateway, json: asked.json)
-            }
+        }
+    }
+
+    /// The commands that work on the store while `serve` may be running.
+    private static func performOnStore(_ asked: Invocation, _ place: Workplace, _ gateway: Gateway) async
+        -> CommandOutput
+    {
+        let records = RecordCommands(place: place, gateway: gateway, json: asked.json)
+        let keys = APIKeyCommands(place: place, gateway: gateway, json: asked.json)
+        switch asked.command {
+        case .refresh(let ids): return await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
+        case .consentsList(let filter): return await records.list(filter)
+        case .consentsShow(let id): return await records.show(id)
+        case .consentsRevoke(let id): return await records.revoke(id)
+        case .consentsEvents(let id): return await records.events(id)
+        case .keysAPICreate(let request): return await keys.create(request)
+        case .keysAPIList: return await keys.list()
+        case .keysAPIRevoke(let name): return await keys.revoke(name)
+        case .verify: return await records.verify()
+        case .job: return await StoreCommands.job(gateway, json: asked.json)
+        default: return .failure("this command does not work on the store", status: .usage)
         }
     }
 
@@ -75,6 +100,19 @@ package enum Program {
             return StartFailure(errors).output
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
+    /// For what asks neither store nor provider: the secrets are not read.
+    private static func withSettings(
+        _ asked: Invocation, _ environment: [String: String], _ body: (GatewaySettings) -> CommandOutput
+    ) -> CommandOutput {
+        do throws(SettingsErrors) {
+            return body(
+                try SettingsLoader.load(path: asked.configPath, environment: environment, options: .withoutSecrets)
+                    .settings)
+        } catch {
+            return StartFailure(error).output
         }
     }
 

@@ -26,36 +26,12 @@ enum StoreCommands {
         return RefreshOutput.summary(results, json: json)
     }
 
-    /// `consents show ID`.
-    static func show(_ id: ConsentID, _ gateway: Gateway, json: Bool) async -> CommandOutput {
-        do throws(ConsentFailure) {
-            return ConsentOutput.show(try await gateway.read(id), json: json)
-        } catch {
-            switch error {
-            case .notFound: return .failure("there is no consent \(id)", status: .partlyDone)
-            case .storeUnavailable: return .failure("the store cannot be read", status: .storeOrKeys)
-            default:
-                return .failure("the consent \(id) cannot be opened with the vault's keys", status: .storeOrKeys)
-            }
-        }
-    }
-
-    /// `keys api create NAME`: the key goes to its file before the store knows it, so that none is lost.
-    static func createKey(_ request: NewAPIKey, in place: Workplace, _ gateway: Gateway, json: Bool) async
-        -> CommandOutput
-    {
-        let made = APIKey.make(
-            name: request.name, scopes: Set(request.scopes), lifetime: request.lifetime, now: place.time.now)
-        do {
-            if let path = request.outputPath {
-                try createFile(KeyOutput.file(of: made.text), at: path, permissions: 0o600)
-            }
-            try await gateway.store.createAPIKey(made.key)
-            return KeyOutput.apiKeyMade(request, key: made.text, expiresAt: made.key.expiresAt, json: json)
-        } catch StoreFailure.nameTaken {
-            return KeyOutput.nameTaken(request.name)
-        } catch let failure as FileWritingFailure {
-            return .failure("\(request.outputPath ?? ""): \(failure.sentence)", status: .partlyDone)
+    /// `job`: what ended processes left, and the revocations that are due.
+    static func job(_ gateway: Gateway, json: Bool) async -> CommandOutput {
+        let adopted = await gateway.redeem.adoptAbandoned()
+        do throws(StoreFailure) {
+            let tried = try await gateway.deliverRevocations(limit: 1000)
+            return JobOutput.pass(adopted: adopted, revocations: tried, json: json)
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
         }

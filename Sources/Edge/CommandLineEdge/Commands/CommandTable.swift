@@ -2,13 +2,16 @@
 /// The commands that are built, in the order in which the help lists them.
 enum CommandTable {
     static let commands = [
-        serve, demo, simulate, refresh, consentsShow, keysInit, keysAPICreate, migrate, check,
+        serve, demo, simulate, refresh, job, consentsList, consentsShow, consentsRevoke, consentsEvents, keysInit,
+        keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, providerList, providerShow,
+        providerTest, check,
     ]
 
     static let groups = [
         CommandGroup(words: ["consents"], summary: "The same records as the API answers."),
         CommandGroup(words: ["keys"], summary: "The vault's keys, and the keys of callers."),
         CommandGroup(words: ["keys", "api"], summary: "The keys of callers."),
+        CommandGroup(words: ["provider"], summary: "Configured providers, and the profiles that are built in."),
     ]
 
     /// Options that stand anywhere.
@@ -88,33 +91,14 @@ extension CommandTable {
             "--include-failing", "--force", "--plan", "--simulate", "--svg",
         ])
 
-    private static let consentsShow = CommandEntry(
-        words: ["consents", "show"], operands: "ID", summary: "one record",
-        about: ["Prints the record as the API answers it, without attributes and tokens."])
-
-    private static let keysInit = CommandEntry(
-        words: ["keys", "init"], summary: "make the vault's keys",
+    private static let job = CommandEntry(
+        words: ["job"], summary: "one pass of what waits, for cron, a timer or a CronJob",
         about: [
-            "Writes a new ring of keys to the file of `vault.keys`, with mode 0600; a file that is there is left as "
-                + "it is. Keep a copy of it apart from the store's backups: without it nothing in the store can be "
-                + "opened."
-        ])
-
-    private static let keysAPICreate = CommandEntry(
-        words: ["keys", "api", "create"], operands: "NAME", summary: "make a caller's key; it is printed once",
-        about: [
-            "Makes an API key, keeps its SHA-256 in the store and prints the key, this once. A running `serve` knows "
-                + "it within 5 seconds."
+            "Takes over the codes that ended processes left behind, and delivers the revocations that are due. "
+                + "It is safe to run beside `serve` and beside another `job`.",
+            "Due refreshes, pending profiles and retention are not part of it yet.",
         ],
-        options: [
-            OptionEntry(
-                name: "--scopes", value: "A,B",
-                summary: "what it may do, at least one of consents:read, consents:write, profiles:read, tokens:read, "
-                    + "admin (which implies no other)"),
-            OptionEntry(name: "--expires", value: "90d", summary: "good for so long; else until it is revoked"),
-            OptionEntry(
-                name: "--output", value: "FILE", summary: "write the key to a new file with mode 0600 instead"),
-        ])
+        plannedOptions: ["--dry-run"])
 
     private static let migrate = CommandEntry(
         words: ["migrate"], summary: "bring the store's schema up to date",

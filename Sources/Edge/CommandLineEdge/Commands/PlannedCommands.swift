@@ -4,20 +4,11 @@ enum PlannedCommands {
     static let all = [
         ["explain"],
         ["incidents"],
-        ["job"],
-        ["consents", "list"],
-        ["consents", "revoke"],
-        ["consents", "events"],
         ["consents", "receipt"],
         ["subjects"],
         ["keys", "rotate"],
         ["keys", "purge"],
-        ["keys", "status"],
-        ["keys", "api", "list"],
-        ["keys", "api", "revoke"],
-        ["verify"],
         ["webhooks"],
-        ["provider"],
         ["restore-check"],
     ]
 }

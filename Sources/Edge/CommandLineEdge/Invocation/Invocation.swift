@@ -23,9 +23,23 @@ package enum Command: Sendable, Equatable {
     case simulate(SimulateOptions)
     /// Refreshes these consents now; each is named once.
     case refresh([ConsentID])
+    case consentsList(ConsentFilter)
     case consentsShow(ConsentID)
+    /// Withdraws it on an operator's word.
+    case consentsRevoke(ConsentID)
+    case consentsEvents(ConsentID)
     case keysInit
+    case keysStatus
     case keysAPICreate(NewAPIKey)
+    case keysAPIList
+    /// By the key's name.
+    case keysAPIRevoke(String)
+    case verify
+    case providerList
+    /// A configured provider, or else a built-in profile, by its name; the one below likewise.
+    case providerShow(String)
+    case providerTest(String)
+    case job
     case migrate(statusOnly: Bool)
     case check
     /// The help text of that command or group; of the whole program where the path is empty.

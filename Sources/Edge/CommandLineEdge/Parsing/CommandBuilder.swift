@@ -11,8 +11,13 @@ struct CommandBuilder {
     func command() throws(UsageError) -> Command {
         switch words.joined(separator: " ") {
         case "refresh": return .refresh(try consentIDs())
-        case "consents show": return .consentsShow(try consentID(try onlyOperand("the ID of a consent")))
+        case "consents show": return .consentsShow(try onlyConsentID())
+        case "consents revoke": return .consentsRevoke(try onlyConsentID())
+        case "consents events": return .consentsEvents(try onlyConsentID())
         case "keys api create": return .keysAPICreate(try newAPIKey())
+        case "keys api revoke": return .keysAPIRevoke(try onlyOperand("the NAME of a key"))
+        case "provider show": return .providerShow(try onlyOperand("the NAME of a provider or profile"))
+        case "provider test": return .providerTest(try onlyOperand("the NAME of a provider or profile"))
         default: return try commandWithoutOperands()
         }
     }
@@ -23,7 +28,13 @@ struct CommandBuilder {
         case "serve": return .serve
         case "demo": return .demo
         case "simulate": return .simulate(try simulateOptions())
+        case "consents list": return .consentsList(try consentFilter())
         case "keys init": return .keysInit
+        case "keys status": return .keysStatus
+        case "keys api list": return .keysAPIList
+        case "verify": return .verify
+        case "provider list": return .providerList
+        case "job": return .job
         case "migrate": return .migrate(statusOnly: arguments.isSet("--status"))
         case "check": return .check
         default: throw .commandNotBuilt(words)
@@ -53,6 +64,30 @@ struct CommandBuilder {
     ) throws(UsageError) -> Value {
         if let value { return value }
         throw .unknownName(name, what: what, known: names, command: words)
+    }
+
+    private func consentFilter() throws(UsageError) -> ConsentFilter {
+        var filter = ConsentFilter(provider: arguments.value("--provider"))
+        if let text = arguments.value("--subject") {
+            guard text == "-" || Subject(text) != nil else {
+                throw .invalidValue(
+                    text, what: "'--subject'", expected: "1 to 255 bytes without control characters", command: words)
+            }
+            filter.subject = text == "-" ? .standardInput : .written(text)
+        }
+        if let name = arguments.value("--status") {
+            filter.status = try known(
+                ConsentStatus(rawValue: name), name, what: "'--status'", among: ConsentStatus.allCases.map(\.rawValue))
+        }
+        if let text = arguments.value("--limit") {
+            guard let limit = Int(text), (1...ConsentFilter.largestLimit).contains(limit) else {
+                throw .invalidValue(
+                    text, what: "'--limit'", expected: "a number from 1 to \(ConsentFilter.largestLimit)",
+                    command: words)
+            }
+            filter.limit = limit
+        }
+        return filter
     }
 
     private func newAPIKey() throws(UsageError) -> NewAPIKey {
@@ -89,6 +124,10 @@ struct CommandBuilder {
         guard let operand = arguments.operands.first else { throw .argumentMissing(sentence, command: words) }
         if arguments.operands.count > 1 { throw .argumentUnwanted(arguments.operands[1], command: words) }
         return operand
+    }
+
+    private func onlyConsentID() throws(UsageError) -> ConsentID {
+        try consentID(try onlyOperand("the ID of a consent"))
     }
 
     private func consentIDs() throws(UsageError) -> [ConsentID] {

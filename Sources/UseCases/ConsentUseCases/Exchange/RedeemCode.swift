@@ -64,13 +64,16 @@ package struct RedeemCode: Sendable {
     /// Makes consents of the grants that dead instances left, and names what they left unknown.
     ///
     /// Returns when all of them are under way, each in a flight of its own.
-    package func adoptAbandoned() async {
-        for (code, grant) in await work.abandonedGrants() {
+    @discardableResult
+    package func adoptAbandoned() async -> Int {
+        let grants = await work.abandonedGrants()
+        for (code, grant) in grants {
             let now = time.monotonic
             _ = await flights.share(code, owner: vault.index(of: grant.subject), until: now) { [work] in
                 await work.settled(grant, code, until: now + .seconds(10))
             }
         }
+        return grants.count
     }
 
     /// How many exchanges are under way.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+
+/// `consents …` and `verify`.
+extension CommandTable {
+    static let consentsList = CommandEntry(
+        words: ["consents", "list"], summary: "records, newest first",
+        about: [
+            "Prints a line on each record that fits, newest first; with `--json` the records as the API answers them."
+        ],
+        options: [
+            OptionEntry(
+                name: "--subject", value: "S", summary: "of this subject; - reads it from the standard input"),
+            OptionEntry(name: "--provider", value: "P", summary: "of this provider, by its name in the configuration"),
+            OptionEntry(
+                name: "--status", value: "STATUS",
+                summary: "one of " + ConsentStatus.allCases.map(\.rawValue).joined(separator: ", ")),
+            OptionEntry(
+                name: "--limit", value: "N", summary: "at most so many; default \(ConsentFilter.defaultLimit)"),
+        ])
+
+    static let consentsShow = CommandEntry(
+        words: ["consents", "show"], operands: "ID", summary: "one record",
+        about: ["Prints the record as the API answers it, without attributes and tokens."])
+
+    static let consentsRevoke = CommandEntry(
+        words: ["consents", "revoke"], operands: "ID", summary: "withdraw one, for the reason `operator`",
+        about: [
+            "Ends the grant: its tokens and attributes are destroyed at once, the record stays, and is printed. "
+                + "It cannot be undone. Once more changes nothing.",
+            "What is to be revoked at the provider goes out with the running `serve`, or the next `job`.",
+        ])
+
+    static let consentsEvents = CommandEntry(
+        words: ["consents", "events"], operands: "ID", summary: "its audit trail, oldest first",
+        about: ["Prints a line on each event: its number, when, what, on whose call, and what belongs to it."])
+
+    static let verify = CommandEntry(
+        words: ["verify"], summary: "follow the ledger, name what was altered or cut",
+        about: [
+            "Follows every consent's chain of events and prints a line on each chain that does not hold: `altered`, "
+                + "`gap`, `cut` or `head_differs`, with the first event that is wrong. Exit status 1 if there is one.",
+            "It needs the ledger key of the ring that the events were made with.",
+        ],
+        plannedOptions: ["--since"])
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeJSON
+
+/// The vault's ring as an operator may see it: names and times, never a key.
+package struct RingStatus: Sendable, Equatable {
+    package struct Key: Sendable, Equatable {
+        package var id: String
+        /// RFC 3339, as the ring has it.
+        package var createdAt: String
+        /// Nil for the one that seals.
+        package var retiredAt: String?
+
+        package init(id: String, createdAt: String, retiredAt: String?) {
+            self.id = id
+            self.createdAt = createdAt
+            self.retiredAt = retiredAt
+        }
+    }
+    /// Where it comes from: `file PATH`, `env NAME` or `command NAME`.
+    package var source: String
+    package var currentID: String
+    package var keys: [Key]
+
+    package init(source: String, currentID: String, keys: [Key]) {
+        self.source = source
+        self.currentID = currentID
+        self.keys = keys
+    }
+}
+
+/// A caller's key as `keys api list` tells it.
+package struct ListedAPIKey: Sendable, Equatable {
+    package enum State: String, Sendable { case active, expired, revoked }
+    package enum Source: String, Sendable { case store, configuration }
+    package var key: APIKey
+    package var state: State
+    package var source: Source
+
+    package init(_ key: APIKey, at now: Instant, source: Source) {
+        self.key = key
+        self.source = source
+        let isExpired = key.expiresAt.map { $0 <= now } ?? false
+        state = key.revokedAt != nil ? .revoked : isExpired ? .expired : .active
+    }
+}
+
+/// `keys status`, `keys api list` and `keys api revoke`.
+package enum KeyListOutput {
+    package static func ring(_ ring: RingStatus, json: Bool) -> CommandOutput {
+        let keys = ring.keys.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        if json { return CommandOutput(text: jsonDocument(document(ring, keys))) }
+        let rows = keys.map { key -> [String] in
+            let state =
+                key.id == ring.currentID
+                ? "current, seals and opens" : key.retiredAt.map { "retired \($0), opens only" } ?? "opens only"
+            return [key.id, "made " + key.createdAt, state]
+        }
+        return CommandOutput(text: "From \(Printable.text(ring.source)):\n" + TextTable.text(rows, indent: 2))
+    }
+
+    private static func document(_ ring: RingStatus, _ keys: [RingStatus.Key]) -> JSONValue {
+        let items = keys.map { key -> JSONValue in
+            var item = JSONValue.object()
+            item.set("id", key.id)
+            item.set("current", key.id == ring.currentID)
+            item.set("created_at", key.createdAt)
+            item.set("retired_at", key.retiredAt)
+            return item
+        }
+        var document = JSONValue.object()
+        document.set("source", ring.source)
+        document.set("current", ring.currentID)
+        document.set("items", items)
+        return document
+    }
+
+    /// In the order given.
+    package static func apiKeys(_ keys: [ListedAPIKey], json: Bool) -> CommandOutput {
+        if json { return CommandOutput(text: jsonDocument(["items": keys.map(document).json])) }
+        if keys.isEmpty { return CommandOutput(text: "There is no key: make one with 'keys api create'.\n") }
+        let rows = keys.map { listed -> [String] in
+            [listed.key.name, listed.state.rawValue, scopes(of: listed.key).joined(separator: ","), life(of: listed)]
+        }
+        return CommandOutput(text: TextTable.text(rows))
+    }
+
+    private static func scopes(of key: APIKey) -> [String] {
+        CallerScope.allCases.filter(key.scopes.contains).map(\.rawValue)
+    }
+
+    private static func life(of listed: ListedAPIKey) -> String {
+        let key = listed.key
+        if listed.source == .configuration { return "from auth.api_keys" }
+        let end =
+            key.revokedAt.map { "revoked \($0.text)" } ?? key.expiresAt.map { "until \($0.text)" }
+            ?? "until it is revoked"
+        return "made \(key.createdAt.text), \(end), last used \(key.lastUsedAt?.text ?? "never")"
+    }
+
+    private static func document(_ listed: ListedAPIKey) -> JSONValue {
+        let isStored = listed.source == .store
+        var json = JSONValue.object()
+        json.set("name", listed.key.name)
+        json.set("state", listed.state.rawValue)
+        json.set("scopes", scopes(of: listed.key))
+        json.set("source", listed.source.rawValue)
+        json.set("created_at", isStored ? listed.key.createdAt.text : nil)
+        json.set("expires_at", listed.key.expiresAt?.text)
+        json.set("revoked_at", listed.key.revokedAt?.text)
+        json.set("last_used_at", listed.key.lastUsedAt?.text)
+        return json
+    }
+
+    package static func revoked(_ name: String, json: Bool) -> CommandOutput {
+        if json { return CommandOutput(text: jsonDocument(["name": JSONValue(name), "state": "revoked"])) }
+        return CommandOutput(
+            text: "The key '\(Printable.text(name))' is revoked; a running 'serve' refuses it within 5 seconds.\n")
+    }
+
+    /// There is no such key, or it was revoked before.
+    package static func notRevoked(_ name: String) -> CommandOutput {
+        .failure("the store has no key '\(name)' that could be revoked", status: .partlyDone)
+    }
+}

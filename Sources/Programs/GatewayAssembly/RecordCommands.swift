@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import ConsentUseCases
+import Consents
+import NativeSystem
+
+/// `consents …` and `verify`: the same records as the API answers, for an operator.
+struct RecordCommands: Sendable {
+    let place: Workplace
+    let gateway: Gateway
+    let json: Bool
+
+    /// What the largest page of the store holds.
+    private static let pageSize = 200
+
+    func list(_ filter: ConsentFilter) async -> CommandOutput {
+        let subject: Subject?
+        do throws(SubjectFailure) {
+            subject = try filter.subject.map(RecordCommands.subject)
+        } catch {
+            return .failure(error.sentence, status: .usage)
+        }
+        var items: [OpenedConsent] = []
+        var next: ConsentID?
+        do throws(ConsentFailure) {
+            repeat {
+                let page = try await gateway.list(
+                    subject: subject, provider: filter.provider, status: filter.status, before: next,
+                    limit: min(RecordCommands.pageSize, filter.limit - items.count))
+                items += page.items
+                next = page.next
+            } while next != nil && items.count < filter.limit
+            return ListOutput.consents(items, hasMore: next != nil, json: json)
+        } catch {
+            return failure(error, nil)
+        }
+    }
+
+    func show(_ id: ConsentID) async -> CommandOutput {
+        do throws(ConsentFailure) {
+            return ConsentOutput.show(try await gateway.read(id), json: json)
+        } catch {
+            return failure(error, id)
+        }
+    }
+
+    func revoke(_ id: ConsentID) async -> CommandOutput {
+        let caller = CallerIdentity(name: "command line", requestID: nil)
+        do throws(ConsentFailure) {
+            return ConsentOutput.show(try await gateway.withdraw(id, reason: .operator, caller: caller), json: json)
+        } catch {
+            return failure(error, id)
+        }
+    }
+
+    func events(_ id: ConsentID) async -> CommandOutput {
+        do throws(ConsentFailure) {
+            return ListOutput.events(try await gateway.events(id), json: json)
+        } catch {
+            return failure(error, id)
+        }
+    }
+
+    func verify() async -> CommandOutput {
+        do throws(StoreFailure) {
+            let report = try await gateway.verify()
+            let findings = report.findings.map {
+                LedgerReport.Finding(consent: $0.consent, sequence: $0.sequence, fault: $0.fault.rawValue)
+            }
+            return LedgerOutput.report(
+                LedgerReport(consents: report.consents, events: report.events, findings: findings), json: json)
+        } catch {
+            return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
+    private func failure(_ failure: ConsentFailure, _ id: ConsentID?) -> CommandOutput {
+        let name = id.map { "the consent \($0)" } ?? "a consent"
+        switch failure {
+        case .notFound: return .failure("there is no consent \(id?.description ?? "")", status: .partlyDone)
+        case .consentEnded(let status):
+            return .failure("\(name) is \(status.rawValue) and stays so", status: .partlyDone)
+        case .storeUnavailable: return .failure("the store is out of reach or busy", status: .storeOrKeys)
+        default: return .failure("\(name) cannot be opened with the vault's keys", status: .storeOrKeys)
+        }
+    }
+
+    private struct SubjectFailure: Error { var sentence: String }
+
+    private static func subject(_ source: SubjectSource) throws(SubjectFailure) -> Subject {
+        var text: String?
+        switch source {
+        case .written(let written): text = written
+        case .standardInput:
+            do {
+                var bytes = try readStandardInput(limit: 1024)
+                if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+                text = String(validating: bytes, as: UTF8.self)
+            } catch {
+                throw SubjectFailure(sentence: "the subject on the standard input: \(error.sentence)")
+            }
+        }
+        guard let text, let subject = Subject(text) else {
+            throw SubjectFailure(sentence: "the subject is not 1 to 255 bytes of UTF-8 without control characters")
+        }
+        return subject
+    }
+}

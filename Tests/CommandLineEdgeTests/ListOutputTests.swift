@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import Consents
+import Testing
+
+@Suite("What lists print")
+struct ListOutputTests {
+    /// 2026-01-02T03:04:05Z.
+    private let moment = Instant(milliseconds: 1_767_323_045_000)
+
+    private func consent(_ last: Int, _ subject: String, _ status: ConsentStatus) throws -> OpenedConsent {
+        let id = try #require(ConsentID("cns_019378f0c0de7000a1b2c3d4e5f6071\(last)"))
+        let record = ConsentRecord(
+            id: id, provider: ProviderKey(name: "paypal", environment: status == .revoked ? nil : "sandbox"),
+            issuer: IssuingClient(clientID: "client", tokenEndpoint: "https://provider.example/token"),
+            status: status, requested: ScopeSet(["openid"]), granted: ScopeSet(["openid"]),
+            profileStatus: .current, profileFetchedAt: nil, generation: 1,
+            timing: TokenTiming(
+                issuedAt: moment, accessTokenExpiresAt: moment, refreshTokenExpiresAt: nil, dueAt: nil),
+            isRefreshable: false, client: nil, notice: nil, createdAt: moment, updatedAt: moment)
+        return OpenedConsent(
+            record: record, subject: try #require(Subject(subject)), providerSubject: nil,
+            profile: Profile(claims: [.email: .text("a@b.example")]))
+    }
+
+    @Test("consents are lines under one another, and the count says whether there are more")
+    func consents() throws {
+        let consents = [try consent(2, "user-42", .reauthorizationRequired), try consent(1, "evil\u{202E}", .revoked)]
+        #expect(
+            ListOutput.consents(consents, hasMore: true, json: false).text == """
+                cns_019378f0c0de7000a1b2c3d4e5f60712  reauthorization_required  paypal (sandbox)  user-42  \
+                2026-01-02T03:04:05Z
+                cns_019378f0c0de7000a1b2c3d4e5f60711  revoked                   paypal            evil?    \
+                2026-01-02T03:04:05Z
+                2 consents; there are more: raise --limit
+
+                """)
+        #expect(ListOutput.consents([], hasMore: false, json: false).text == "0 consents\n")
+        #expect(ListOutput.consents([consents[0]], hasMore: false, json: false).text.hasSuffix("\n1 consent\n"))
+    }
+
+    @Test("consents as JSON are the API's records, without attributes")
+    func consentsJSON() throws {
+        let text = ListOutput.consents([try consent(1, "user-42", .active)], hasMore: false, json: true).text
+        #expect(text.hasPrefix("{\n  \"items\": [\n    {\n      \"id\": \"cns_019378f0c0de7000a1b2c3d4e5f60711\",\n"))
+        #expect(text.hasSuffix("    }\n  ],\n  \"has_more\": false\n}\n"))
+        #expect(!text.contains("a@b.example"))
+    }
+
+    private var events: [StoredEvent] {
+        let created = EventDraft(
+            type: .created, at: moment, caller: "backend", requestID: "r-1",
+            data: ["provider": .text("paypal"), "count": .integer(2)])
+        let revoked = EventDraft(
+            type: .revoked, at: moment.advanced(by: .seconds(1)), caller: "command line", requestID: nil)
+        return [
+            StoredEvent(sequence: 1, draft: created, mac: [0xAB]),
+            StoredEvent(sequence: 2, draft: revoked, mac: [0xCD]),
+        ]
+    }
+
+    @Test("events are lines: number, time, what, on whose call, and what belongs to it")
+    func eventLines() {
+        #expect(
+            ListOutput.events(events, json: false).text == """
+                1  2026-01-02T03:04:05Z  consent.created  by backend (request r-1)  count=2 provider=paypal
+                2  2026-01-02T03:04:06Z  consent.revoked  by command line
+
+                """)
+    }
+
+    @Test("events as JSON are what the API answers")
+    func eventsJSON() {
+        #expect(
+            ListOutput.events([events[0]], json: true).text == """
+                {
+                  "items": [
+                    {
+                      "seq": 1,
+                      "type": "consent.created",
+                      "at": "2026-01-02T03:04:05Z",
+                      "caller": "backend",
+                      "request_id": "r-1",
+                      "data": {
+                        "count": 2,
+                        "provider": "paypal"
+                      },
+                      "mac": "ab"
+                    }
+                  ],
+                  "next_cursor": null
+                }
+
+                """)
+    }
+
+    @Test("a ledger that holds is a line; one that does not names each chain and fails")
+    func ledger() throws {
+        let good = LedgerOutput.report(LedgerReport(consents: 1, events: 3, findings: []), json: false)
+        #expect(good == CommandOutput(text: "1 consent, 3 events: every chain holds\n"))
+        let id = try #require(ConsentID("cns_019378f0c0de7000a1b2c3d4e5f60711"))
+        let report = LedgerReport(
+            consents: 2, events: 1,
+            findings: [
+                LedgerReport.Finding(consent: id, sequence: 3, fault: "altered"),
+                LedgerReport.Finding(consent: id, sequence: 1, fault: "cut"),
+            ])
+        let bad = LedgerOutput.report(report, json: false)
+        #expect(bad.status == .partlyDone)
+        #expect(
+            bad.text == """
+                cns_019378f0c0de7000a1b2c3d4e5f60711  event 3  altered: it is not what was written, or was written \
+                with another ledger key
+                cns_019378f0c0de7000a1b2c3d4e5f60711  event 1  cut: the events from here on are gone
+                2 consents, 1 event: 2 chains do not hold
+
+                """)
+        #expect(
+            LedgerOutput.report(report, json: true).text == """
+                {
+                  "ok": false,
+                  "consents": 2,
+                  "events": 1,
+                  "findings": [
+                    {
+                      "consent_id": "cns_019378f0c0de7000a1b2c3d4e5f60711",
+                      "seq": 3,
+                      "fault": "altered"
+                    },
+                    {
+                      "consent_id": "cns_019378f0c0de7000a1b2c3d4e5f60711",
+                      "seq": 1,
+                      "fault": "cut"
+                    }
+                  ]
+                }
+
+                """)
+    }
+
+    @Test("a job says what its pass did")
+    func job() {
+        #expect(
+            JobOutput.pass(adopted: 1, revocations: 12, json: false).text
+                == "grants taken over  1\nrevocations tried  12\n")
+        #expect(
+            JobOutput.pass(adopted: 1, revocations: 12, json: true).text
+                == "{\n  \"grants_adopted\": 1,\n  \"revocations_tried\": 12\n}\n")
+    }
+}

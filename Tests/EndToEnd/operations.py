@@ -197,6 +197,21 @@ def draining():
         house.close()
 
 
+def first_words():
+    """A newcomer's first minute has no warning in it, and nothing of the demo stays."""
+    process = subprocess.Popen([program(), "demo", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    ready = json.loads(process.stdout.readline())
+    made = call(ready["provider"], "POST", "/simulator/codes", {})[2]
+    status, _, record = call(ready["api"], "POST", "/v1/consents?subject=user-42", made["authorization"],
+                             {"Authorization": f"Bearer {ready['api_key']}"})
+    process.send_signal(signal.SIGTERM)
+    errors = process.communicate(timeout=DEADLINE)[1].decode()
+    if (status, process.returncode) != (201, 0) or " warning " in errors or " error " in errors:
+        raise Failure(f"demo: {status} {record}, status {process.returncode}: {errors}")
+    if os.path.exists(os.path.dirname(ready["config"])):
+        raise Failure("the demo's folder stays")
+
+
 def usage():
     ends(["simulate", "--fault", "slwo"], 2, "there is no fault")
     ends(["simulate", "--fault", "slow=3@nowhere"], 2, "there is no place")
@@ -211,7 +226,7 @@ def usage():
 
 
 def main():
-    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, usage):
+    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, first_words, usage):
         step()
         print(f"operations: {step.__name__} ok")
 

@@ -90,4 +90,20 @@ struct RefreshOutputTests {
         let some = RefreshOutput.summary(results(.failed(.storeUnavailable), .refreshed(nextAt: nil)), json: false)
         #expect(some.status == .partlyDone)
     }
+
+    @Test("what was not begun before an interruption is named, and the status is 130")
+    func interrupted() {
+        let outcomes = results(.refreshed(nextAt: nil), .notBegun, .failed(.notFound))
+        let output = RefreshOutput.summary(outcomes, json: false)
+        #expect(
+            output.text == """
+                cns_019378f0c0de7000a1b2c3d4e5f60711  refreshed
+                cns_019378f0c0de7000a1b2c3d4e5f60712  not_begun: interrupted before its turn; nothing was sent
+                cns_019378f0c0de7000a1b2c3d4e5f60713  not_found: there is no such consent
+                3 consents: 1 refreshed, 1 not_begun, 1 not_found
+
+                """)
+        #expect(output.status == .interrupted)
+        #expect(RefreshOutput.summary(outcomes, json: true).status == .interrupted)
+    }
 }

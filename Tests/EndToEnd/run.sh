@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tests of whole processes, on the release build: the commands on a terminal, SIGKILL at each step of an exchange,
-# what can be read in the files that are left, and 128 callers for 10 s. run.sh [KILLS [CALLERS [SECONDS]]]
+# The tests of whole processes, on the release build: the commands on a terminal, what can be read in the files that are
+# left, an operator's mishaps, SIGKILL at each step of an exchange, and 128 callers for 10 s.
+# run.sh [KILLS [CALLERS [SECONDS]]]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 .ci/install
@@ -10,5 +11,6 @@ GATEWAY=$(swift build -c release --show-bin-path)/consent-gateway
 export GATEWAY
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/leaks.py
+python3 Tests/EndToEnd/operations.py
 python3 Tests/EndToEnd/kill_exchange.py "${1:-50}"
 python3 Tests/EndToEnd/load.py "${2:-128}" "${3:-10}"

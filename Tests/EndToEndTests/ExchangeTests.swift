@@ -207,6 +207,21 @@ struct ExchangeTests {
         }
     }
 
+    @Test("any number of codes of one person at the same time become one live consent, and each has its answer")
+    func onePersonAtOnce() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let answers = try await withThrowingTaskGroup(of: TestAnswer.self) { group in
+                for number in 0..<40 { group.addTask { try await gateway.post(code: "c-\(number)", subject: "u") } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 201 } == 1)
+            #expect(answers.count { $0.status == 200 } == 39)
+            #expect(Set(answers.compactMap(\.id)).count == 1)
+        }
+    }
+
     @Test("a userinfo call that does not end costs neither the consent nor its answer")
     func endlessProfile() async throws {
         let done = Mailbox<Void>()

@@ -49,7 +49,7 @@ import Testing
         #expect(randomBytes(0) == [])
         #expect(randomBytes(32).count == 32)
         #expect(Set((0..<1000).map { _ in randomBytes(16) }).count == 1000)
-        #expect(Set((0..<1000).map { _ in randomWord() }).count == 1000)
+        #expect(Set((0..<1000).map { _ in randomWords() }.flatMap { [$0.0, $0.1] }).count == 2000)
     }
 
     @Test("key material prints as one fixed word and gives its bytes to who asks")

@@ -71,7 +71,7 @@ struct SendOnceTests {
         #expect(server.requests.map(\.target) == ["/a", "/b"])
     }
 
-    @Test("a server that has closed a kept connection under a POST is given a new one for each POST from then on")
+    @Test("a server that has closed a kept connection under a POST is given a new one for each call from then on")
     func unsteadyServer() async throws {
         let server = closingAtTheSecond()
         defer { server.stop() }
@@ -81,7 +81,8 @@ struct SendOnceTests {
             // Where the machine is late the kept connection is too old at first.
             for _ in 0..<20 where await client.perform(.spend(server.url("/first"))).unknown == nil {}
             for number in 0..<5 {
-                #expect(await client.perform(.spend(server.url("/\(number)"))).answer?.status == 200)
+                let url = server.url("/\(number)")
+                #expect(await client.perform(number == 3 ? .get(url) : .spend(url)).answer?.status == 200)
             }
             _ = await client.perform(.spend(other.url("/a")))
             #expect(await client.perform(.spend(other.url("/b"))).answer?.usedKeptConnection == true)

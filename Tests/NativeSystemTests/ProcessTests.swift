@@ -24,6 +24,24 @@ import Testing
         }
     }
 
+    @Test("descriptors that the process was started without are not given to files")
+    func standardDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            for descriptor in Int32(0)...2 { close(descriptor) }
+            occupyStandardDescriptors()
+            let next = open("/dev/null", O_RDONLY)
+            guard next > 2, !OutputStream.standardOutput.write("lost"), isUnreadable(0) else { exit(1) }
+        }
+    }
+
+    @Test("a folder in which no file can be made is told before one is made")
+    func obstacles() {
+        #expect(obstacle(toMakingFilesIn: "/tmp") == nil)
+        #expect(obstacle(toMakingFilesIn: "/tmp/not-there-\(getpid())/deep/er") == nil)
+        #expect(obstacle(toMakingFilesIn: "/proc/version")?.code == ENOTDIR)
+        #expect(obstacle(toMakingFilesIn: "/proc/version/deeper") != nil)
+    }
+
     @Test("no core dump is written once they are forbidden")
     func coreDumps() async {
         await #expect(processExitsWith: .success) {
@@ -53,4 +71,9 @@ import Testing
         let boot = timeSinceBoot()
         #expect(boot > .zero && timeSinceBoot() >= boot)
     }
+}
+
+private func isUnreadable(_ descriptor: Int32) -> Bool {
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) < 0
 }

@@ -211,7 +211,20 @@ struct TokenAnswerTests {
         }
         #expect(kept == SecretText(body))
         #expect(statement.status == 200 && statement.error == nil)
-        #expect(statement.errorDescription == (body.hasPrefix("<") ? body : nil))
+        #expect(statement.errorDescription == (body.hasPrefix("<") ? "Blocked" : nil))
+    }
+
+    @Test(
+        "of a page that came with success nothing is shown but its title",
+        arguments: [
+            (#"<html><TITLE lang="en">Debug</TITLE><pre>{"access_token":"A21-canary"}</pre>"#, "Debug" as String?),
+            (#"<html><pre>{"access_token":"A21-canary"}</pre>"#, nil),
+            (#"<html><title>A21-canary {"access_token":"A21-canary"}"#, nil), ("<title", nil), ("<title></title>", ""),
+        ])
+    func pageOfSuccess(body: String, shown: String?) {
+        let outcome = TokenReader(Definitions.payPalRules).read(
+            ProviderAnswer(200, body), to: .code, sent: [], now: newYear)
+        #expect(outcome.name == "unreadable" && outcome.statement?.errorDescription == shown)
     }
 
     @Test(

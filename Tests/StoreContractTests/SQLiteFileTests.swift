@@ -88,7 +88,7 @@ struct SQLiteFileTests {
         _ = try await store.keepConsent()
         #expect(await store.storeIsReady())
         #expect(rename(place.path, place.path + ".away") == 0)
-        if isReplaced { try SQLiteMigrations.apply(path: place.path, busyTimeout: .seconds(1), at: Make.now) }
+        if isReplaced { try makePrivateFile(at: place.path) }
         try await expectOutOfReach { _ = try await store.reserveCode(Make.reservation()) }
         #expect(await !store.storeIsReady())
         unlink(place.path)

@@ -69,6 +69,21 @@ struct SQLiteMigrationTests {
         try makePrivateFile(at: place.path)
         try place.connection().execute("CREATE TABLE theirs (a INTEGER)")
         #expect(throws: StoreFailure.damaged("the file is another program's database")) { _ = try place.open() }
+        #expect(throws: StoreFailure.damaged("the file is another program's database")) {
+            _ = try SQLiteMigrations.status(path: place.path, busyTimeout: .zero)
+        }
+    }
+
+    @Test("a write-ahead log whose database is gone is not thrown away")
+    func orphanedLog() throws {
+        let place = try StorePlace(.sqlite)
+        try makePrivateDirectory(at: place.directory + "/data")
+        try makePrivateFile(at: place.path + "-wal")
+        #expect(throws: StoreFailure.self) { _ = try place.open() }
+        #expect(throws: StoreFailure.self) { _ = try place.open(migrations: .manual) }
+        #expect(throws: StoreFailure.self) { _ = try SQLiteMigrations.status(path: place.path, busyTimeout: .zero) }
+        #expect(try FileIdentity.ofFile(at: place.path) == nil)
+        #expect(try FileIdentity.ofFile(at: place.path + "-wal") != nil)
     }
 
     @Test("a file that is no database is damaged")

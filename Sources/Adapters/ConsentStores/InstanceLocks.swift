@@ -18,7 +18,7 @@ final class InstanceLocks: Sendable {
             try makePrivateDirectory(at: directory)
             own = Locked(try FileLock(at: path))
             ownFile = try FileIdentity.ofFile(at: path)
-        } catch { throw .outOfReach("the state folder: \(error)") }
+        } catch { throw .outOfReach("the state folder \(stateDirectory): \(error)") }
         self.instance = instance
         self.directory = directory
         removeDead()

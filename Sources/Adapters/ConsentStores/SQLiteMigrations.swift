@@ -52,6 +52,7 @@ package enum SQLiteMigrations {
     /// - Throws: `schemaIsNewer`; `damaged` where a step was changed; `retryLater`, `outOfReach`: nothing was applied.
     @discardableResult
     package static func apply(path: String, busyTimeout: Duration, at now: Instant) throws(StoreFailure) -> [Int] {
+        try refuseOrphanedLog(of: path)
         try prepareFile(path)
         return try translated { () throws(SQLiteError) in
             try openForWriting(path, busyTimeout)
@@ -59,9 +60,10 @@ package enum SQLiteMigrations {
     }
 
     static func status(path: String, busyTimeout: Duration, steps: [Step]) throws(StoreFailure) -> MigrationStatus {
+        try refuseOrphanedLog(of: path)
         guard try identity(of: path) != nil else { return MigrationStatus(found: 0, known: steps.count) }
         let connection = try translated { () throws(SQLiteError) in try openForReading(path, busyTimeout) }
-        return MigrationStatus(found: try connection.verifiedVersion(of: steps), known: steps.count)
+        return MigrationStatus(found: try connection.ownVersion(of: steps), known: steps.count)
     }
 }
 
@@ -70,10 +72,8 @@ extension SQLiteConnection {
     func migrate(_ steps: [SQLiteMigrations.Step], at now: Instant) throws(StoreFailure) -> [Int] {
         try translated { () throws(SQLiteError) in try execute("BEGIN IMMEDIATE") }
         do throws(StoreFailure) {
-            let found = try verifiedVersion(of: steps)
+            let found = try ownVersion(of: steps)
             guard found <= steps.count else { throw StoreFailure.schemaIsNewer(found: found, known: steps.count) }
-            let isEmpty = try translated { () throws(SQLiteError) in try !hasTables() }
-            guard found > 0 || isEmpty else { throw StoreFailure.damaged("the file is another program's database") }
             let missing = steps[found...]
             try translated { () throws(SQLiteError) in
                 if found == 0 { try execute(MigrationQueries.makeTable) }
@@ -86,6 +86,15 @@ extension SQLiteConnection {
             try? execute("ROLLBACK")
             throw error
         }
+    }
+
+    /// The newest version applied; 0 for an empty file.
+    /// - Throws: `damaged` where the file is another program's.
+    func ownVersion(of steps: [SQLiteMigrations.Step]) throws(StoreFailure) -> Int {
+        let found = try verifiedVersion(of: steps)
+        let isEmpty = try translated { () throws(SQLiteError) in try !hasTables() }
+        guard found > 0 || isEmpty else { throw .damaged("the file is another program's database") }
+        return found
     }
 
     private func hasTables() throws(SQLiteError) -> Bool { try prepare(MigrationQueries.anyTable).step() }

@@ -11,6 +11,13 @@ func prepareFile(_ path: String) throws(StoreFailure) {
     } catch { throw .outOfReach("the file cannot be made: \(error)") }
 }
 
+/// A write-ahead log without its database holds commits of a store that was lost or moved: an empty database made beside
+/// it would let SQLite throw them away.
+func refuseOrphanedLog(of path: String) throws(StoreFailure) {
+    guard try identity(of: path) == nil, try identity(of: path + "-wal") != nil else { return }
+    throw .outOfReach("the database is gone, but its write-ahead log is there: put it back, or move the log away")
+}
+
 func identity(of path: String) throws(StoreFailure) -> FileIdentity? {
     do { return try FileIdentity.ofFile(at: path) } catch { throw .outOfReach("\(error)") }
 }

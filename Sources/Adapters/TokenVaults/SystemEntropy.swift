@@ -6,5 +6,5 @@ internal import NativeCrypto
 package struct SystemEntropy: Entropy {
     package init() {}
 
-    package func randomBits() -> (UInt64, UInt64) { (randomWord(), randomWord()) }
+    package func randomBits() -> (UInt64, UInt64) { randomWords() }
 }

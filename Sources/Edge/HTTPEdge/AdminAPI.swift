@@ -9,6 +9,7 @@ package struct AdminAPI: HTTPHandler {
     private let hosts: [String]
     private let isReady: @Sendable () async -> Bool
     private let metrics: MetricsPage
+    private let isDraining: @Sendable () -> Bool
     private let time: any Timekeeper
     private let entropy: any Entropy
 
@@ -16,12 +17,14 @@ package struct AdminAPI: HTTPHandler {
     ///   - hosts: names that a request's `Host` may have, so that no web page can reach the listener by a name of its
     ///     own.
     ///   - isReady: whether store and keys can be worked with.
+    ///   - isDraining: whether the program takes no more requests and is about to end.
     package init(
-        hosts: [String], isReady: @escaping @Sendable () async -> Bool, metrics: MetricsPage, time: any Timekeeper,
-        entropy: any Entropy
+        hosts: [String], isReady: @escaping @Sendable () async -> Bool, isDraining: @escaping @Sendable () -> Bool,
+        metrics: MetricsPage, time: any Timekeeper, entropy: any Entropy
     ) {
         self.hosts = hosts.map { $0.lowercased() }
         self.isReady = isReady
+        self.isDraining = isDraining
         self.metrics = metrics
         self.time = time
         self.entropy = entropy
@@ -42,15 +45,20 @@ package struct AdminAPI: HTTPHandler {
         case "/healthz":
             return Answer.json(["status": "alive"], context)
         case "/readyz":
-            let ready = await isReady()
-            return Answer.json(
-                ["status": JSONValue(ready ? "ready" : "not ready"), "store": JSONValue(ready)],
-                status: ready ? 200 : 503, context)
+            return await readiness(context)
         case "/metrics":
             return Answer.text(await metrics.text(), type: MetricsPage.contentType, context)
         default:
             return Answer.problem(.notFound, context)
         }
+    }
+
+    private func readiness(_ context: RequestContext) async -> HTTPResponse {
+        let isStoreReady = await isReady()
+        let isReady = isStoreReady && !isDraining()
+        let word = isDraining() ? "draining" : isStoreReady ? "ready" : "not ready"
+        return Answer.json(
+            ["status": JSONValue(word), "store": JSONValue(isStoreReady)], status: isReady ? 200 : 503, context)
     }
 
     package func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse {

@@ -11,11 +11,11 @@ package func randomBytes(_ count: Int) -> [UInt8] {
     }
 }
 
-/// 64 such bits.
-package func randomWord() -> UInt64 {
-    var word: UInt64 = 0
-    unsafe withUnsafeMutableBytes(of: &word) { bytes in
-        check(unsafe RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 8), "RAND_bytes")
+/// 128 such bits, in one draw.
+package func randomWords() -> (UInt64, UInt64) {
+    var words: (UInt64, UInt64) = (0, 0)
+    unsafe withUnsafeMutableBytes(of: &words) { bytes in
+        check(unsafe RAND_bytes(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 16), "RAND_bytes")
     }
-    return word
+    return words
 }

@@ -22,8 +22,8 @@ internal import NativeSystem
     private var wakeUpTime: MonotonicInstant?
     private var wantsCallNow = false
     private var isStopped = false
-    /// Servers that ended a kept connection under a request that spends something: there such requests get connections
-    /// of their own until then. Some servers close after each answer and do not say so.
+    /// Servers that ended a kept connection under a request: there every request gets a connection of its own until
+    /// then. Some servers close after each answer and do not say so.
     private var unsteady: [String: MonotonicInstant] = [:]
     private static let unsteadyFor = Duration.seconds(600)
 
@@ -97,8 +97,7 @@ internal import NativeSystem
 
     private func start(_ call: CurlCall, on handle: EasyHandle, to endpoint: CurlEndpoint) throws(NotSentReason) {
         do throws(NotSentReason) {
-            let isOnNewConnection = call.request.spends && isUnsteady(endpoint)
-            try handle.prepare(call, to: endpoint, configuration, isOnNewConnection: isOnNewConnection)
+            try handle.prepare(call, to: endpoint, configuration, isOnNewConnection: isUnsteady(endpoint))
             guard unsafe curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
                 throw .local(CURLE_FAILED_INIT.rawValue)
             }

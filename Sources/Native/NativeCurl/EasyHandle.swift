@@ -156,7 +156,7 @@ internal import NativeEventLoop
 
     /// Whether a kept connection has ended under the request, so that nobody knows what became of it.
     func hasLostKeptConnection(_ result: CurlResult) -> Bool {
-        guard exchange.spends, case .unknown(let reason) = result else { return false }
+        guard case .unknown(let reason) = result else { return false }
         switch reason {
         case .secondSendPrevented:
             return true

@@ -22,8 +22,9 @@ package enum JSONStyle: Sendable {
 extension JSONValue {
     /// The bytes of this value. Precondition: not nested deeper than 2,048 levels.
     package func serialized(_ style: JSONStyle) -> [UInt8] {
-        let first = dump(style, capacity: 1024)
-        if first.needed <= 1024 { return first.bytes }
+        // Holds nearly all that the house writes: what is longer is written twice.
+        let first = dump(style, capacity: 4096)
+        if first.needed <= 4096 { return first.bytes }
         return dump(style, capacity: first.needed).bytes
     }
 

@@ -62,11 +62,9 @@ internal import Glibc
     /// Runs a statement that answers no row.
     /// - Returns: how many rows it changed.
     @discardableResult
-    package func run<each Value: SQLiteBindable>(
-        _ query: SQLiteQuery, _ values: repeat each Value
-    ) throws(SQLiteError) -> Int {
+    package func run(_ query: SQLiteQuery, _ values: any SQLiteBindable...) throws(SQLiteError) -> Int {
         let statement = try prepare(query)
-        try statement.bind(repeat each values)
+        try statement.bind(values)
         while try statement.step() {}
         return unsafe Int(sqlite3_changes64(handle))
     }

@@ -20,9 +20,12 @@ internal import CSQLite
     }
 
     /// Gives the parameters their values, first to last.
-    package func bind<each Value: SQLiteBindable>(_ values: repeat each Value) throws(SQLiteError) {
+    package func bind(_ values: any SQLiteBindable...) throws(SQLiteError) { try bind(values) }
+
+    // Not a pack of types: unspecialized across modules, it would ask the runtime for the metadata of every value.
+    func bind(_ values: [any SQLiteBindable]) throws(SQLiteError) {
         var position: Int32 = 0
-        for value in repeat each values {
+        for value in values {
             position += 1
             try bind(value.sqliteValue, at: position)
         }

@@ -17,5 +17,6 @@ extension Bool: SQLiteBindable { package var sqliteValue: SQLiteValue { .integer
 extension String: SQLiteBindable { package var sqliteValue: SQLiteValue { .text(self) } }
 extension [UInt8]: SQLiteBindable { package var sqliteValue: SQLiteValue { .blob(self) } }
 extension Optional: SQLiteBindable where Wrapped: SQLiteBindable {
-    package var sqliteValue: SQLiteValue { map(\.sqliteValue) ?? .null }
+    // A closure, not a key path: in generic code the runtime would build one for each call.
+    package var sqliteValue: SQLiteValue { map { $0.sqliteValue } ?? .null }
 }

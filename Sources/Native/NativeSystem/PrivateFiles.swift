@@ -27,6 +27,18 @@ package func makePrivateDirectory(at path: String) throws(SystemCallError) {
 
 private func makeOneDirectory(_ path: String) -> Bool { unsafe mkdir(path, 0o700) == 0 || errno == EEXIST }
 
+/// Why no file can be made in a folder, if that is so; of one that is not there yet, its nearest parent is asked
+/// (access(2)). Makes nothing.
+package func obstacle(toMakingFilesIn path: String) -> SystemCallError? {
+    var status = stat()
+    if unsafe stat(path, &status) == 0 {
+        guard status.st_mode & S_IFMT == S_IFDIR else { return SystemCallError("stat", code: ENOTDIR) }
+        return unsafe access(path, W_OK | X_OK) == 0 ? nil : .last("access")
+    }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/") else { return .last("stat") }
+    return obstacle(toMakingFilesIn: slash == path.startIndex ? "/" : String(path[..<slash]))
+}
+
 /// The names in a folder, in no order, without `.` and `..`.
 package func names(inDirectory path: String) throws(SystemCallError) -> [String] {
     guard let directory = unsafe opendir(path) else { throw .last("opendir") }

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
+/// Opens `/dev/null` for each of the descriptors 0 to 2 that the process was started without, so that no file or socket
+/// gets their numbers and is written into. They are opened the wrong way round: who reads or writes them gets an error,
+/// as from a closed one.
+package func occupyStandardDescriptors() {
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+        // The lowest free number is the one that is missing.
+        _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+    }
+}
+
 /// Where a command's words go.
 package enum OutputStream: Int32, Sendable {
     case standardOutput = 1

@@ -2,6 +2,7 @@
 import CommandLineEdge
 import ConsentStores
 import Consents
+import NativeSystem
 import Settings
 import TokenVaults
 
@@ -21,40 +22,70 @@ enum CheckCommand {
         findings += loaded.warnings.map { CheckFinding(.warning, "\($0)") }
         findings.append(keys(loaded.settings, environment))
         findings.append(store(loaded.settings))
+        if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
         findings += loaded.settings.providers.map(provider)
         return CheckOutput.lines(findings, json: json)
     }
 
+    /// The ring, and whether it is the one that the store was sealed with.
     private static func keys(_ settings: GatewaySettings, _ environment: [String: String]) -> CheckFinding {
         do throws(StartFailure) {
             let ring = try KeyRing.open(settings.vault.keys, environment: environment)
+            try hold(ring, against: settings)
             return CheckFinding(.ok, "vault.keys: the ring seals under the key \(ring.currentID)")
         } catch {
             return CheckFinding(.error, error.sentence)
         }
     }
 
+    /// A store that cannot be read, or is none of ours, is told of in its own line.
+    private static func hold(_ ring: KeyRing, against settings: GatewaySettings) throws(StartFailure) {
+        let path = try Gateway.sqlitePath(settings)
+        guard let status = try? status(of: path), status.found == status.known else { return }
+        let vault: RingVault
+        do { vault = try RingVault(ring: ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
+        try RingCheck.hold(vault, against: path)
+    }
+
+    private static func status(of path: String) throws(StoreFailure) -> MigrationStatus {
+        try SQLiteMigrations.status(path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+    }
+
     private static func store(_ settings: GatewaySettings) -> CheckFinding {
-        do throws(StoreFailure) {
+        do throws(StartFailure) {
             let path = try Gateway.sqlitePath(settings)
-            let status = try SQLiteMigrations.status(
-                path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
-            if status.found > status.known {
-                throw .schemaIsNewer(found: status.found, known: status.known)
+            do throws(StoreFailure) {
+                return CheckFinding(.ok, "store.url: \(try schemaSentence(settings, path))")
+            } catch {
+                throw StartFailure(error, at: path)
             }
-            if status.found == status.known {
-                return CheckFinding(.ok, "store.url: the schema is version \(status.found), as it must be")
-            }
-            if settings.store.migrate == .auto {
-                return CheckFinding(.ok, "store.url: the schema will be brought to version \(status.known) at start")
-            }
-            throw .schemaIsOlder(found: status.found, known: status.known)
         } catch {
-            return CheckFinding(.error, "store.url: \(error)")
+            return CheckFinding(.error, error.sentence)
+        }
+    }
+
+    private static func schemaSentence(_ settings: GatewaySettings, _ path: String) throws(StoreFailure) -> String {
+        let status = try status(of: path)
+        if status.found > status.known { throw .schemaIsNewer(found: status.found, known: status.known) }
+        if let obstacle = obstacle(toMakingFilesIn: folder(of: path)) {
+            throw .outOfReach("no file can be made beside the database: \(obstacle)")
+        }
+        if status.found == status.known { return "the schema is version \(status.found), as it must be" }
+        if settings.store.migrate == .auto { return "the schema will be brought to version \(status.known) at start" }
+        throw .schemaIsOlder(found: status.found, known: status.known)
+    }
+
+    /// What keeps a program from holding its lock in the state folder, if anything does.
+    private static func stateFolder(_ settings: GatewaySettings) -> CheckFinding? {
+        obstacle(toMakingFilesIn: settings.stateDirectory).map { obstacle in
+            CheckFinding(.error, "state_dir: \(settings.stateDirectory): no file can be made there: \(obstacle)")
         }
     }
 
     private static func provider(_ provider: ProviderSettings) -> CheckFinding {
+        do throws(StartFailure) { try ProviderFiles.check(provider) } catch {
+            return CheckFinding(.error, error.sentence)
+        }
         let facts = ProviderFacts(provider)
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
         return CheckFinding(

@@ -37,6 +37,8 @@ enum DemoCommand {
         do {
             let now = Instant(milliseconds: wallClockMilliseconds())
             _ = try KeyRing.create(at: folder + "/vault-keys.json", now: now)
+            let secret = Array(SimulatorOptions.defaultClientSecret.utf8)
+            try createFile(secret, at: folder + "/client-secret", permissions: 0o600)
             try createFile(Array(configuration(provider.url).utf8), at: configPath, permissions: 0o600)
             let bare = environment.filter { !$0.key.hasPrefix("CONSENT_GATEWAY") }
             return try await ServeCommand.run(configPath: configPath, environment: bare) { serving in
@@ -81,7 +83,7 @@ enum DemoCommand {
             environment: sandbox
             api_url: \(providerURL)
             client_id: \(SimulatorOptions.defaultClientID)
-            client_secret: \(SimulatorOptions.defaultClientSecret)
+            client_secret: { file: client-secret }
             scopes: [openid, profile, email, address, phone]
 
         """

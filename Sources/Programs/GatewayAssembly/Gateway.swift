@@ -10,6 +10,14 @@ import ProviderClients
 import Settings
 import TokenVaults
 
+/// What a command opens the store for.
+enum StoreUse: Sendable {
+    /// It keeps something: the store is made where there is none, and brought up to date where the settings say so.
+    case keeps
+    /// It works on what is there: nothing is made, and the schema must be the program's.
+    case visits
+}
+
 /// The house with its rooms joined: store, vault, providers, and the use cases on top of them.
 struct Gateway: Sendable {
     let store: SQLiteStore
@@ -29,13 +37,16 @@ struct Gateway: Sendable {
     private let connections: [CurlProviderConnection]
     private let clients: [CurlClient]
 
+    /// - Parameter use: whether the store may be made and brought up to date for it.
     /// - Throws: `StartFailure`: 3 for what the configuration names and is not built, 4 for keys and store.
-    static func open(in place: Workplace) throws(StartFailure) -> Gateway {
+    static func open(in place: Workplace, for use: StoreUse) throws(StartFailure) -> Gateway {
+        for provider in place.settings.providers { try ProviderFiles.check(provider) }
         let ring = try KeyRing.open(place.settings.vault.keys, environment: place.environment)
         let vault: RingVault
         do { vault = try RingVault(ring: ring) } catch { throw StartFailure("\(error)", .storeOrKeys) }
-        let store = try openStore(in: place, ledger: vault)
+        let store = try openStore(in: place, for: use, ledger: vault)
         do throws(StartFailure) {
+            try RingCheck.hold(vault, against: try sqlitePath(place.settings))
             return try Gateway(place, store, vault)
         } catch {
             store.close()
@@ -68,7 +79,7 @@ struct Gateway: Sendable {
         refresh = RefreshConsent(
             directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
             launcher: launcher, log: place.log)
-        read = ReadConsent(store: store, vault: vault, time: place.time)
+        read = ReadConsent(store: store, vault: vault, time: place.time, log: place.log)
         list = ListConsents(store: store, vault: vault, time: place.time)
         events = ReadEvents(store: store)
         withdraw = WithdrawConsent(
@@ -102,23 +113,31 @@ struct Gateway: Sendable {
         return clients
     }
 
-    private static func openStore(in place: Workplace, ledger: any Ledger) throws(StartFailure) -> SQLiteStore {
+    private static func openStore(in place: Workplace, for use: StoreUse, ledger: any Ledger) throws(StartFailure)
+        -> SQLiteStore
+    {
         let now = place.time.now
+        let path = try sqlitePath(place.settings)
+        let mayMigrate = use == .keeps && place.settings.store.migrate == .auto
         do throws(StoreFailure) {
+            if use == .visits {
+                let status = try SQLiteMigrations.status(
+                    path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+                guard status.found > 0 else { throw .outOfReach("nothing has been kept there yet") }
+            }
             return try SQLiteStore.open(
-                path: try sqlitePath(place.settings), stateDirectory: place.settings.stateDirectory,
+                path: path, stateDirectory: place.settings.stateDirectory,
                 instance: InstanceID(place.entropy.identifier(at: now)), ledger: ledger,
-                migrations: place.settings.store.migrate == .auto ? .automatic : .manual, limits: .standard,
-                metrics: place.metrics, at: now)
+                migrations: mayMigrate ? .automatic : .manual, limits: .standard, metrics: place.metrics, at: now)
         } catch {
-            throw StartFailure(error)
+            throw StartFailure(error, at: path)
         }
     }
 
     /// PostgreSQL is refused when the configuration is read, until its store is built.
-    static func sqlitePath(_ settings: GatewaySettings) throws(StoreFailure) -> String {
+    static func sqlitePath(_ settings: GatewaySettings) throws(StartFailure) -> String {
         guard case .sqlite(let path) = settings.store.location else {
-            throw .outOfReach("store.url: only sqlite: is built yet")
+            throw StartFailure("store.url: only sqlite: is built yet", .configuration)
         }
         return path
     }
@@ -146,6 +165,14 @@ struct Gateway: Sendable {
 
     /// How many codes and refresh tokens are on the wire or on their way to the store.
     var flightsUnderWay: Int { get async { await redeem.flightsUnderWay + refresh.flightsUnderWay } }
+
+    /// Returns when what is on the wire has come back and is kept, or when the time is over.
+    func land(within limit: Duration, _ time: SystemTimekeeper) async {
+        let end = time.monotonic + limit
+        while time.monotonic < end, await flightsUnderWay > 0 {
+            try? await time.sleep(until: time.monotonic + .milliseconds(20))
+        }
+    }
 
     /// Ends the connections to providers, then the store.
     func close() async {

@@ -8,7 +8,7 @@ extension KeyRing {
     /// - Throws: `StartFailure` with status 4 that says what to do.
     static func open(_ source: SecretSource, environment: [String: String]) throws(StartFailure) -> KeyRing {
         do {
-            if case .file(let path) = source { return try KeyRing.read(at: path) }
+            if case .file(let path) = source { return try open(fileAt: path) }
             guard let secret = try source.read(environment: environment) else {
                 throw StartFailure("vault.keys: name a file, a variable or a command", .storeOrKeys)
             }
@@ -19,6 +19,12 @@ extension KeyRing {
             throw StartFailure("vault.keys: \(failure.sentence)", .storeOrKeys)
         } catch {
             throw StartFailure("vault.keys: \(error)", .storeOrKeys)
+        }
+    }
+
+    private static func open(fileAt path: String) throws(StartFailure) -> KeyRing {
+        do { return try KeyRing.read(at: path) } catch {
+            throw StartFailure("vault.keys: \(path): \(error)", .storeOrKeys)
         }
     }
 }

@@ -20,15 +20,20 @@ package enum Program {
     ///   - arguments: without the program's name.
     /// - Returns: the status of the contract's section 3.
     package static func run(arguments: [String], environment: [String: String]) async -> Int32 {
+        occupyStandardDescriptors()
         let output: CommandOutput
         do throws(UsageError) {
             output = await perform(try CommandLineParser.parse(arguments), environment)
         } catch {
             output = error.output
         }
-        OutputStream.standardOutput.write(output.text)
+        let isPrinted = OutputStream.standardOutput.write(output.text)
         OutputStream.standardError.write(output.errors)
-        return output.status.rawValue
+        if isPrinted { return output.status.rawValue }
+        let failure = CommandOutput.failure(
+            "what was done could not be printed: the standard output takes nothing", status: .partlyDone)
+        OutputStream.standardError.write(failure.errors)
+        return output.status == .done ? failure.status.rawValue : output.status.rawValue
     }
 
     private static func perform(_ asked: Invocation, _ environment: [String: String]) async -> CommandOutput {
@@ -59,7 +64,8 @@ package enum Program {
                 StoreCommands.migrate(statusOnly: statusOnly, in: place, json: asked.json)
             }
         default:
-            return await withGateway(asked, environment) { place, gateway in
+            let use: StoreUse = if case .keysAPICreate = asked.command { .keeps } else { .visits }
+            return await withGateway(asked, environment, for: use) { place, gateway in
                 await performOnStore(asked, place, gateway)
             }
         }
@@ -88,18 +94,21 @@ package enum Program {
 
     /// `keys init`: needs the configuration for the path only, so its secrets are not read.
     private static func makeRing(_ asked: Invocation, _ environment: [String: String]) -> CommandOutput {
-        do {
-            let loaded = try SettingsLoader.load(
+        let loaded: LoadedSettings
+        do throws(SettingsErrors) {
+            loaded = try SettingsLoader.load(
                 path: asked.configPath, environment: environment, options: .withoutSecrets)
-            guard case .file(let path) = loaded.settings.vault.keys else {
-                return .failure("vault.keys is no file: make the ring where it is kept", status: .configuration)
-            }
+        } catch {
+            return StartFailure(error).output
+        }
+        guard case .file(let path) = loaded.settings.vault.keys else {
+            return .failure("vault.keys is no file: make the ring where it is kept", status: .configuration)
+        }
+        do {
             _ = try KeyRing.create(at: path, now: Instant(milliseconds: wallClockMilliseconds()))
             return KeyOutput.ringMade(path: path, json: asked.json)
-        } catch let errors as SettingsErrors {
-            return StartFailure(errors).output
         } catch {
-            return .failure("\(error)", status: .storeOrKeys)
+            return .failure("vault.keys: \(path): \(error)", status: .storeOrKeys)
         }
     }
 
@@ -131,13 +140,18 @@ package enum Program {
     }
 
     private static func withGateway(
-        _ asked: Invocation, _ environment: [String: String],
+        _ asked: Invocation, _ environment: [String: String], for use: StoreUse,
         _ body: @escaping @Sendable (Workplace, Gateway) async -> CommandOutput
     ) async -> CommandOutput {
         await withPlace(asked, environment) { place in
             do throws(StartFailure) {
-                let gateway = try Gateway.open(in: place)
-                let output = await LoopLauncher(loops: place.loops).result { await body(place, gateway) }
+                let gateway = try Gateway.open(in: place, for: use)
+                let output = await LoopLauncher(loops: place.loops).result {
+                    let output = await body(place, gateway)
+                    // An answer that is still awaited may hold the only refresh token that is good from now on.
+                    await gateway.land(within: place.settings.server.shutdownGrace, place.time)
+                    return output
+                }
                 await gateway.close()
                 return output
             } catch {

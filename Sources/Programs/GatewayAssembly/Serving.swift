@@ -17,6 +17,7 @@ struct Serving: Sendable {
     let api: HTTPServer
     let admin: HTTPServer
     private let upkeep: Task<Void, Never>
+    private let isDraining = Locked(false)
 
     var apiAddress: String { Serving.url(api) }
     var adminAddress: String { Serving.url(admin) }
@@ -33,7 +34,7 @@ struct Serving: Sendable {
     static func start(in place: Workplace) async throws(StartFailure) -> Serving {
         let wanted = place.settings.server.limits.connections + 200
         try raiseFiles(to: wanted)
-        let gateway = try Gateway.open(in: place)
+        let gateway = try Gateway.open(in: place, for: .keeps)
         do throws(StartFailure) {
             return try await Serving(place, gateway)
         } catch {
@@ -54,8 +55,9 @@ struct Serving: Sendable {
         let slots = ListenerSlots()
         let page = MetricsPage(place.metrics, readings: GatewayReadings.all(place, gateway, slots))
         let adminHandler = AdminAPI(
-            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() }, metrics: page,
-            time: place.time, entropy: place.entropy)
+            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() },
+            isDraining: { [isDraining] in isDraining.withLock { $0 } }, metrics: page, time: place.time,
+            entropy: place.entropy)
         let settings = place.settings.server
         admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, place, "admin_listen")
         do throws(StartFailure) {
@@ -127,6 +129,7 @@ struct Serving: Sendable {
 
     /// Takes no new connection, and returns when the requests and flights under way have ended.
     func drain() async {
+        isDraining.withLock { $0 = true }
         await api.drain()
         while !Task.isCancelled {
             let flights = await gateway.flightsUnderWay

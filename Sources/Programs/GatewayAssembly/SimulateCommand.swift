@@ -11,6 +11,11 @@ import SimulatedProvider
 enum SimulateCommand {
     static func run(_ wanted: SimulateOptions, json: Bool) async -> CommandOutput {
         if wanted.listsFaults { return ReadyOutput.faults(FaultTable.list, json: json) }
+        do throws(FaultError) {
+            for fault in wanted.faults { _ = try Fault(fault, asked: .globally) }
+        } catch {
+            return .failure("--fault: \(error)", status: .usage)
+        }
         do {
             guard let address = hostAndPort(wanted.listen) else {
                 return .failure("--listen \(wanted.listen): it must be ADDRESS:PORT", status: .usage)

@@ -15,6 +15,9 @@ struct StartFailure: Error, Sendable {
 
     init(_ failure: StoreFailure) { self.init("\(failure)", .storeOrKeys) }
 
+    /// - Parameter path: the database that could not be used.
+    init(_ failure: StoreFailure, at path: String) { self.init("store.url: \(path): \(failure)", .storeOrKeys) }
+
     /// Everything that is wrong with the configuration, a line each.
     init(_ errors: SettingsErrors) { self.init("the configuration cannot be used:\n\(errors)", .configuration) }
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Times are milliseconds since 1970 unless a comment says otherwise; identifiers are the 16 bytes of a UUIDv7;
 -- `sealed` columns are the vault's envelopes; an `_index` or `digest` is a keyed digest of 32 bytes.
+-- A CHECK of three words or more spells them out with OR: for IN, SQLite fills a temporary table at each write.
 
 CREATE TABLE consents (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
@@ -8,17 +9,22 @@ CREATE TABLE consents (
     environment TEXT NOT NULL,                -- '' without a preset, so that the unique index works
     subject_index BLOB NOT NULL,
     provider_subject_index BLOB,
-    status TEXT NOT NULL CHECK (status IN
-        ('active', 'failing', 'reauthorization_required', 'superseded', 'expired', 'revoked')),
-    status_reason TEXT CHECK (status_reason IN
-        ('provider_rejected', 'ambiguous_rotation', 'client_changed', 'no_refresh_token', 'id_token_invalid',
-         'restored_backup', 'withdrawn_at_provider', 'user', 'operator', 'retention')),
+    status TEXT NOT NULL CHECK (
+        status = 'active' OR status = 'failing' OR status = 'reauthorization_required'
+        OR status = 'superseded' OR status = 'expired' OR status = 'revoked'),
+    status_reason TEXT CHECK (
+        status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation'
+        OR status_reason = 'client_changed' OR status_reason = 'no_refresh_token'
+        OR status_reason = 'id_token_invalid' OR status_reason = 'restored_backup'
+        OR status_reason = 'withdrawn_at_provider' OR status_reason = 'user' OR status_reason = 'operator'
+        OR status_reason = 'retention'),
     superseded_by BLOB,
     client_id TEXT NOT NULL,                  -- who the grant was issued to
     token_endpoint TEXT NOT NULL,
     requested_scopes TEXT NOT NULL,
     granted_scopes TEXT NOT NULL,
-    profile_status TEXT NOT NULL CHECK (profile_status IN ('current', 'pending', 'unavailable')),
+    profile_status TEXT NOT NULL CHECK (
+        profile_status = 'current' OR profile_status = 'pending' OR profile_status = 'unavailable'),
     profile_fetched_at INTEGER,
     generation INTEGER NOT NULL CHECK (generation > 0),
     issued_at INTEGER NOT NULL,
@@ -100,15 +106,17 @@ CREATE TABLE code_reservations (
     provider TEXT NOT NULL,
     environment TEXT NOT NULL,
     subject_index BLOB NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('unspent', 'sent', 'kept', 'consent', 'ended')),
+    state TEXT NOT NULL CHECK (
+        state = 'unspent' OR state = 'sent' OR state = 'kept' OR state = 'consent' OR state = 'ended'),
     attempt BLOB NOT NULL,
     owner BLOB NOT NULL,
     lease_until INTEGER NOT NULL,             -- milliseconds of CLOCK_BOOTTIME
     lease_boot TEXT NOT NULL,
     lease_length INTEGER NOT NULL,            -- milliseconds
     grant_sealed BLOB,
-    verdict TEXT CHECK (verdict IN
-        ('code_rejected', 'id_token_invalid', 'provider_bad_response', 'exchange_unknown')),
+    verdict TEXT CHECK (
+        verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'provider_bad_response'
+        OR verdict = 'exchange_unknown'),
     statement_sealed BLOB,
     consent_id BLOB,
     reserved_at INTEGER NOT NULL,

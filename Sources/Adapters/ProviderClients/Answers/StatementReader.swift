@@ -29,10 +29,35 @@ struct StatementReader: Sendable {
         return nil
     }
 
-    /// The beginning of a page for people, which says who is in the way. Of other bodies nothing: one of them may be
-    /// a token answer that cannot be read.
+    /// The beginning of a page for people, which says who is in the way; of one that came with success its title only,
+    /// for such a page may show tokens that nobody has sent yet. Of other bodies nothing: one of them may be a token
+    /// answer that cannot be read.
     private func page(_ answer: ProviderAnswer, _ body: AnswerBody) -> String? {
         guard body.kind == .html else { return nil }
-        return String(decoding: answer.body.prefix(4096), as: UTF8.self)
+        let beginning = answer.body.prefix(4096)
+        return answer.isSuccess ? title(of: beginning) : String(decoding: beginning, as: UTF8.self)
+    }
+
+    private func title(of page: ArraySlice<UInt8>) -> String? {
+        guard let opening = StatementReader.find("<title", in: page),
+            let start = page[opening.upperBound...].firstIndex(of: UInt8(ascii: ">")),
+            let closing = StatementReader.find("</title", in: page[(start + 1)...])
+        else { return nil }
+        return String(decoding: page[(start + 1)..<closing.lowerBound], as: UTF8.self)
+    }
+
+    /// Where that text of lower-case letters stands first, in either case.
+    private static func find(_ text: StaticString, in bytes: ArraySlice<UInt8>) -> Range<Int>? {
+        let wanted = Array("\(text)".utf8)
+        var start = bytes.startIndex
+        while start + wanted.count <= bytes.endIndex {
+            let end = start + wanted.count
+            let isThere = zip(bytes[start..<end], wanted).allSatisfy { found, letter in
+                found == letter || (0x41...0x5A).contains(found) && found | 0x20 == letter
+            }
+            if isThere { return start..<end }
+            start += 1
+        }
+        return nil
     }
 }

@@ -23,12 +23,16 @@ package struct Instant: Hashable, Comparable, Sendable {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let rest = seconds - days * 86_400
         let date = Instant.civilDate(daysSince1970: days)
-        func padded(_ number: Int64, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let year = String(date.year)
+        var text = String(repeating: "0", count: max(0, 4 - year.utf8.count)) + year
+        for (mark, number) in [
+            ("-", date.month), ("-", date.day), ("T", rest / 3600), (":", rest / 60 % 60), (":", rest % 60),
+        ] {
+            text += mark
+            if number < 10 { text += "0" }
+            text += String(number)
         }
-        return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T"
-            + padded(rest / 3600, 2) + ":" + padded(rest / 60 % 60, 2) + ":" + padded(rest % 60, 2) + "Z"
+        return text + "Z"
     }
 
     /// The proleptic Gregorian date of a day number, by counting 400-year eras that begin on 1 March.

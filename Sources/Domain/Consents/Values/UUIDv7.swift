@@ -15,13 +15,10 @@ package struct UUIDv7: Hashable, Comparable, Sendable {
     }
 
     /// The identifier that 16 bytes hold, most significant first; nil for another length.
-    package init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
-        var words: (UInt64, UInt64) = (0, 0)
-        for (position, byte) in bytes.enumerated() {
-            if position < 8 { words.0 = words.0 << 8 | UInt64(byte) } else { words.1 = words.1 << 8 | UInt64(byte) }
-        }
-        (high, low) = words
+        high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// The identifier that 32 lower-case hexadecimal digits spell; nil for anything else.
@@ -32,8 +29,7 @@ package struct UUIDv7: Hashable, Comparable, Sendable {
 
     /// 16 bytes, most significant first.
     package var bytes: [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * $0)) }
-            + (0..<8).map { UInt8(truncatingIfNeeded: low >> (56 - 8 * $0)) }
+        (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * ($0 % 8))) }
     }
 
     package var hexadecimal: String { Hexadecimal.text(of: bytes) }

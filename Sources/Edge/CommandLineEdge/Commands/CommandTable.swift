@@ -44,7 +44,7 @@ extension CommandTable {
     private static let serve = CommandEntry(
         words: ["serve"], summary: "the API and the admin listener, until SIGTERM or SIGINT",
         about: [
-            "Answers the API on `server.listen`, and health, readiness and metrics on `server.admin_listen`. "
+            "Answers the API on `server.listen`, and health and readiness on `server.admin_listen`. "
                 + "SIGTERM or SIGINT drains: no new request is taken, those under way and what was sent to a provider "
                 + "are seen to their end, for `server.shutdown_grace` at most; a second signal ends at once.",
             "With `--json`, one line of JSON on the standard output tells the addresses as soon as it is ready.",

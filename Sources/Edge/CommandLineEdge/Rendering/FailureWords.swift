@@ -38,7 +38,7 @@ struct FailureWords {
             self.init(
                 "provider_unavailable", "the provider takes no requests now; the grant is as it was", statement,
                 retryAfter: max(1, retryAfter.wholeSeconds))
-        case .storeUnavailable: self.init("store_unavailable", "the store takes no writes now; nothing was sent")
+        case .storeUnavailable: self.init("store_unavailable", "the store takes no writes now; look again later")
         default: self = FailureWords.ofConfiguration(failure)
         }
     }

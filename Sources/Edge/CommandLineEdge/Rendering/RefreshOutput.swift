@@ -10,6 +10,8 @@ package struct RefreshResult: Sendable, Equatable {
         /// Another process did it meanwhile: done.
         case refreshedElsewhere(nextAt: Instant?)
         case failed(ConsentFailure)
+        /// The program was interrupted before its turn; nothing was sent.
+        case notBegun
     }
     package var id: ConsentID
     package var outcome: Outcome
@@ -25,6 +27,7 @@ package struct RefreshResult: Sendable, Equatable {
         case .refreshed: "refreshed"
         case .refreshedElsewhere: "refreshed_elsewhere"
         case .failed(let failure): FailureWords(of: failure).code
+        case .notBegun: "not_begun"
         }
     }
 }
@@ -37,8 +40,9 @@ package enum RefreshOutput {
         CommandOutput(text: json ? jsonDocument(document(results)) : text(results), status: status(of: results))
     }
 
-    /// 0 if each was refreshed; 4 if the store was out of reach for every one; else 1.
+    /// 0 if each was refreshed; 130 if some were not begun; 4 if the store was out of reach for every one; else 1.
     private static func status(of results: [RefreshResult]) -> ExitStatus {
+        if results.contains(where: { $0.outcome == .notBegun }) { return .interrupted }
         let failures = results.compactMap { result in
             if case .failed(let failure) = result.outcome { failure } else { nil }
         }
@@ -67,10 +71,13 @@ package enum RefreshOutput {
         return lines.joined() + "\(results.count) \(noun): \(parts.joined(separator: ", "))\n"
     }
 
+    private static let notBegun = "interrupted before its turn; nothing was sent"
+
     private static func detail(of outcome: RefreshResult.Outcome) -> String {
         switch outcome {
         case .refreshed(let next), .refreshedElsewhere(let next):
             return next.map { ", next \($0.text)" } ?? ""
+        case .notBegun: return ": " + notBegun
         case .failed(let failure):
             let words = FailureWords(of: failure)
             let retry = words.retryAfter.map { ", again in \($0) s" } ?? ""
@@ -93,6 +100,7 @@ package enum RefreshOutput {
         item.set("outcome", result.word)
         switch result.outcome {
         case .refreshed(let next), .refreshedElsewhere(let next): item.set("next_refresh_at", next?.text)
+        case .notBegun: item.set("detail", notBegun)
         case .failed(let failure):
             let words = FailureWords(of: failure)
             item.set("detail", words.sentence)

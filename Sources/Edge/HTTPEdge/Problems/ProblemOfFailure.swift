@@ -121,7 +121,7 @@ extension Problem {
         default:
             return Problem(
                 503, "provider_unavailable", "The store takes no writes now",
-                "Nothing was sent to the provider; send the same request again.", retryAfter: 2)
+                "Send the same request again; nothing is sent to the provider twice.", retryAfter: 2)
         }
     }
 

@@ -7,7 +7,7 @@ enum MediaTypes {
     static func isJSON(_ headers: HTTPHeaders) -> Bool {
         let fields = headers.all("Content-Type")
         guard fields.count == 1, let text = String(validating: fields[0], as: UTF8.self) else { return false }
-        let parts = text.lowercased().split(separator: ";").map(trimmed)
+        let parts = text.lowercased().utf8.split(separator: UInt8(ascii: ";")).map(trimmed)
         guard let type = parts.first, type == "application/json" || type.hasSuffix("+json") else { return false }
         let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }
         return charset.map { ["charset=utf-8", "charset=\"utf-8\"", "charset=utf8"].contains($0) } ?? true
@@ -27,8 +27,8 @@ enum MediaTypes {
         guard !fields.isEmpty else { return true }
         for field in fields {
             guard let text = String(validating: field, as: UTF8.self) else { continue }
-            for range in text.lowercased().split(separator: ",") {
-                let parts = range.split(separator: ";").map(trimmed)
+            for range in text.lowercased().utf8.split(separator: UInt8(ascii: ",")) {
+                let parts = range.split(separator: UInt8(ascii: ";")).map(trimmed)
                 let isRefused = parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
                 let wanted = ["*/*", "application/*", "application/json", "application/problem+json"]
                 if let type = parts.first, wanted.contains(type), !isRefused { return true }
@@ -37,7 +37,12 @@ enum MediaTypes {
         return false
     }
 
-    private static func trimmed(_ text: Substring) -> String {
-        String(text.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    /// Bytes, not characters: to find where a character ends costs more than all the rest here.
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        var rest = text
+        while let first = rest.first, isBlank(first) { rest.removeFirst() }
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return String(Substring(rest))
     }
 }

@@ -130,7 +130,8 @@ struct CodeFlight: Sendable {
 
     private func known(_ id: ConsentID) async -> Outcome {
         do throws(ConsentFailure) {
-            let consent = try await ReadConsent(store: store, vault: vault, time: time)(id, withProfile: true)
+            let read = ReadConsent(store: store, vault: vault, time: time, log: log)
+            let consent = try await read(id, withProfile: true)
             return .success(Redemption(consent: consent, kind: .known, isOfflineReused: false))
         } catch {
             return .failure(error)

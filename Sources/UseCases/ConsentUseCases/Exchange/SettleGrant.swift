@@ -37,12 +37,15 @@ package struct SettleGrant: Sendable {
         return try await place(grant, of: code, policy: connection.facts.policy, fetched)
     }
 
+    /// Of several grants of one person one is written in each round, so as many may be placed at the same time.
+    private static let rounds = 256
+
     /// Creates or renews; a race with another consent of the same person is decided by the store, and tried again.
     private func place(
         _ grant: KeptGrant, of code: BlindIndex, policy: RefreshPolicy?, _ fetched: FetchedProfile
     ) async throws(ConsentFailure) -> Redemption {
         let draft = GrantDraft(grant: grant, code: code, fetched: fetched, policy: policy ?? .whereNoneIsConfigured)
-        for _ in 0..<8 {
+        for _ in 0..<SettleGrant.rounds {
             do {
                 if let live = try await liveRecord(for: draft), let renewed = try await renew(live, with: draft) {
                     return renewed

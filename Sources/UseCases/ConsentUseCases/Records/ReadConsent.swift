@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
+package import Observability
 
 /// Reads one record.
 package struct ReadConsent: Sendable {
     let store: any ConsentStore
     let opening: RecordOpening
     let expiry: LapsedConsents
+    private let log: Log
 
-    package init(store: any ConsentStore, vault: any TokenVault, time: any Timekeeper) {
+    package init(store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, log: Log) {
         self.store = store
+        self.log = log
         self.opening = RecordOpening(vault: vault)
         self.expiry = LapsedConsents(store: store, time: time)
     }
@@ -18,11 +21,17 @@ package struct ReadConsent: Sendable {
         -> OpenedConsent
     {
         let stored: StoredConsent?
-        do { stored = try await store.consent(id) } catch { throw .storeUnavailable }
+        do {
+            stored = try await store.consent(id)
+        } catch {
+            log.error("a record cannot be read", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
+            throw .storeUnavailable
+        }
         guard let stored else { throw .notFound }
         do {
             return try opening.open(await expiry.settled(stored), withProfile: withProfile)
         } catch {
+            log.error("a record cannot be opened", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
             throw .ourFault
         }
     }

@@ -17,7 +17,7 @@ package struct RefreshConsent: Sendable {
         self.directory = directory
         self.time = time
         flights = FlightTable(time: time, launcher: launcher)
-        read = ReadConsent(store: store, vault: vault, time: time)
+        read = ReadConsent(store: store, vault: vault, time: time, log: log)
         work = RefreshFlight(
             directory: directory, store: store, vault: vault, time: time, entropy: entropy, log: log)
     }
@@ -28,11 +28,27 @@ package struct RefreshConsent: Sendable {
     package func callAsFunction(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure)
         -> OpenedConsent
     {
+        try await share(id, caller: caller) { $0.total }
+    }
+
+    /// Waits for all that the answer may take and for its keeping, for callers who have the time.
+    /// - Throws: as the call that waits for `total`.
+    package func toTheEnd(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
+        try await share(id, caller: caller) { $0.connect + $0.answer + RefreshConsent.keepingTime }
+    }
+
+    /// How long a store that takes no writes may hold up what came back.
+    private static let keepingTime = Duration.seconds(30)
+
+    private func share(
+        _ id: ConsentID, caller: CallerIdentity, for patience: (ProviderTimeouts) -> Duration
+    ) async throws(ConsentFailure) -> OpenedConsent {
         let startedAt = time.monotonic
         let record = try await read(id).record
-        let total = directory.connection(named: record.provider.name)?.facts.timeouts.total ?? .seconds(10)
-        let shared = await flights.share(id, owner: nil, until: startedAt + total) { [work] in
-            await work.run(id, caller: caller, waitUntil: startedAt + total)
+        let timeouts = directory.connection(named: record.provider.name)?.facts.timeouts
+        let deadline = startedAt + (timeouts.map(patience) ?? .seconds(10))
+        let shared = await flights.share(id, owner: nil, until: deadline) { [work] in
+            await work.run(id, caller: caller, waitUntil: deadline)
         }
         guard let outcome = shared.outcome else { throw .refreshPending }
         return try outcome.get()

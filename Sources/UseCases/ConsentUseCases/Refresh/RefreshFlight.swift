@@ -60,7 +60,12 @@ struct RefreshFlight: Sendable {
     }
 
     private func take(_ claim: RefreshClaim) async throws(ConsentFailure) -> ClaimAnswer {
-        do { return try await store.claimRefresh(claim) } catch { throw .storeUnavailable }
+        do { return try await store.claimRefresh(claim) } catch {
+            log.warning(
+                "the store did not let a refresh begin",
+                [Fact(.consentID, "\(claim.id)"), Fact(.reason, "\(error)")])
+            throw .storeUnavailable
+        }
     }
 
     func stored(_ id: ConsentID) async throws(ConsentFailure) -> StoredConsent {

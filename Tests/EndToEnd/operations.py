@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator does at three in the morning: another store's key ring, a lost database, a refresh that is slow or
+interrupted, an output that takes nothing. Each ends with the status of the contract and a sentence that names the
+place, and no grant is lost over it."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from harness import DEADLINE, Failure, House, Proxy, call, program, wait_until
+
+
+def ends(arguments, status, *words, **more):
+    """Runs a command to its end; what it printed must have those words."""
+    done = subprocess.run([program(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=DEADLINE * 2, **more)
+    text = (done.stdout + done.stderr).decode()
+    if done.returncode != status:
+        raise Failure(f"{arguments} ended with {done.returncode}, not {status}: {text}")
+    for word in words:
+        if word not in text:
+            raise Failure(f"{arguments} does not say {word!r}: {text}")
+    return text
+
+
+def consent(house, subject="user"):
+    """One consent, made by a gateway that is gone again; its id."""
+    gateway = house.serve()
+    status, _, record = house.post_code(gateway.ready["api"], house.fresh_code(), subject)
+    gateway.stop()
+    if status != 201:
+        raise Failure(f"no consent: {status}")
+    return record["id"]
+
+
+def token_calls(house):
+    """How often a refresh token reached the provider."""
+    with house.proxy.lock:
+        return sum(b"grant_type=refresh_token" in request for request in house.proxy.token_requests)
+
+
+def another_ring():
+    house = House()
+    try:
+        record = consent(house)
+        ring, kept = f"{house.folder}/vault-keys.json", f"{house.folder}/kept.json"
+        config = ["--config", house.config]
+        os.rename(ring, kept)
+        ends(["keys", "init", *config], 0)
+        for command in (["serve"], ["consents", "show", record], ["refresh", record],
+                        ["keys", "api", "create", "x", "--scopes", "admin"]):
+            ends([*command, *config], 4, "vault.keys", "name the ring that was in use", "consents.db")
+        ends(["check", *config], 1, "error    vault.keys", "name the ring that was in use")
+        for member in ("index_key", "ledger_key"):
+            with open(kept) as file:
+                mixed = json.load(file)
+            with open(ring) as file:
+                mixed[member] = json.load(file)[member]
+            with open(f"{house.folder}/mixed.json", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                json.dump(mixed, file)
+            ends(["serve", *config], 4, "vault.keys", member.replace("_", " "),
+                 env={**os.environ, "CONSENT_GATEWAY__VAULT__KEYS__FILE": f"{house.folder}/mixed.json"})
+            os.remove(f"{house.folder}/mixed.json")
+        shutil.move(kept, ring)
+        ends(["consents", "show", record, *config], 0, record)
+    finally:
+        house.close()
+
+
+def no_store():
+    house = House()
+    try:
+        record = consent(house)
+        config = ["--config", house.config]
+        elsewhere = {**os.environ, "CONSENT_GATEWAY__STORE__URL": f"sqlite:{house.folder}/else/where.db"}
+        for command in (["consents", "show", record], ["refresh", record]):
+            ends([*command, *config], 4, "where.db", "nothing has been kept there yet", env=elsewhere)
+        if os.path.exists(f"{house.folder}/else"):
+            raise Failure("a command that only looks has made a store")
+        gateway = house.serve()
+        house.post_code(gateway.ready["api"], house.fresh_code(), "other")
+        os.remove(f"{house.folder}/consents.db")
+        gateway.kill()
+        ends(["serve", *config], 4, "consents.db", "write-ahead log is there")
+        ends(["check", *config], 1, "error    store.url", "write-ahead log is there")
+        with open(f"{house.folder}/state", "w"):
+            pass
+        ends(["check", *config], 1, "error    state_dir",
+             env={**elsewhere, "CONSENT_GATEWAY__STATE_DIR": f"{house.folder}/state"})
+    finally:
+        house.close()
+
+
+def slow_refresh():
+    """The provider answers after the caller's `total`; the rotated refresh token must be kept, not hung up on."""
+    house = House(["--fault", "slow=3@refresh", "--refresh-tokens", "reuse_detection"],
+                  "    timeouts: { connect: 1s, total: 1s }\n")
+    try:
+        record = consent(house)
+        for _ in range(2):
+            ends(["refresh", record, "--config", house.config], 0, "1 refreshed")
+    finally:
+        house.close()
+
+
+def interrupted_refresh():
+    """The first signal lets the refresh under way come to its end and begins no other; the second ends at once."""
+    house = House(["--fault", "slow=2@refresh", "--refresh-tokens", "reuse_detection"], through=Proxy)
+    try:
+        first, second = consent(house, "one"), consent(house, "two")
+        for signals, status in ((1, 130), (2, 130)):
+            before = token_calls(house)
+            process = subprocess.Popen([program(), "refresh", first, second, "--json", "--config", house.config],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            wait_until(lambda: token_calls(house) > before, "a refresh on the wire")
+            for _ in range(signals):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+            text, errors = process.communicate(timeout=DEADLINE)
+            if process.returncode != status:
+                raise Failure(f"{signals} signals: status {process.returncode}: {errors.decode()}")
+            if signals == 1:
+                outcomes = [item["outcome"] for item in json.loads(text)["items"]]
+                if outcomes != ["refreshed", "not_begun"]:
+                    raise Failure(f"interrupted: {outcomes}")
+            if token_calls(house) != before + 1:
+                raise Failure("another refresh was begun after the signal")
+    finally:
+        house.close()
+
+
+def lost_output():
+    house = House()
+    try:
+        config = ["--config", house.config]
+        with open("/dev/full", "wb") as full:
+            for command in (["--help"], ["check", *config]):
+                done = subprocess.run([program(), *command], stdout=full, stderr=subprocess.PIPE, timeout=DEADLINE)
+                if done.returncode != 1 or b"could not be printed" not in done.stderr:
+                    raise Failure(f"{command} into a full disk ended with {done.returncode}")
+        closed = subprocess.Popen(
+            ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", program(), "serve", *config], start_new_session=True)
+        try:
+            folder = f"/proc/{closed.pid}/fd"
+            wait_until(lambda: any("consents.db" in target(f"{folder}/{name}") for name in names(folder)), "the store")
+            standard = [target(f"{folder}/{number}") for number in range(3)]
+            if standard != ["/dev/null"] * 3:
+                raise Failure(f"without standard descriptors their numbers went to {standard}")
+        finally:
+            closed.terminate()
+            closed.wait(timeout=DEADLINE)
+        if closed.returncode != 0:
+            raise Failure(f"serve without standard descriptors ended with {closed.returncode}")
+    finally:
+        house.close()
+
+
+def names(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def target(link):
+    try:
+        return os.readlink(link)
+    except OSError:
+        return ""
+
+
+def draining():
+    """A balancer must see that a draining gateway takes no more."""
+    house = House(["--fault", "slow=2@exchange"])
+    try:
+        gateway = house.serve()
+        api, admin = gateway.ready["api"], gateway.ready["admin"]
+        answers = []
+        code = house.fresh_code()
+        caller = threading.Thread(target=lambda: answers.append(house.post_code(api, code, "user")[0]))
+        caller.start()
+        time.sleep(0.5)
+        gateway.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: call(admin, "GET", "/readyz")[0] == 503, "a draining gateway that says so")
+        status, _, ready = call(admin, "GET", "/readyz")
+        if (status, ready["status"], ready["store"]) != (503, "draining", True):
+            raise Failure(f"/readyz of a draining gateway: {status} {ready}")
+        caller.join()
+        if answers != [201] or gateway.process.wait(timeout=DEADLINE) != 0:
+            raise Failure(f"the exchange under way: {answers}")
+    finally:
+        house.close()
+
+
+def first_words():
+    """A newcomer's first minute has no warning in it, and nothing of the demo stays."""
+    process = subprocess.Popen([program(), "demo", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    ready = json.loads(process.stdout.readline())
+    made = call(ready["provider"], "POST", "/simulator/codes", {})[2]
+    status, _, record = call(ready["api"], "POST", "/v1/consents?subject=user-42", made["authorization"],
+                             {"Authorization": f"Bearer {ready['api_key']}"})
+    process.send_signal(signal.SIGTERM)
+    errors = process.communicate(timeout=DEADLINE)[1].decode()
+    if (status, process.returncode) != (201, 0) or " warning " in errors or " error " in errors:
+        raise Failure(f"demo: {status} {record}, status {process.returncode}: {errors}")
+    if os.path.exists(os.path.dirname(ready["config"])):
+        raise Failure("the demo's folder stays")
+
+
+def usage():
+    ends(["simulate", "--fault", "slwo"], 2, "there is no fault")
+    ends(["simulate", "--fault", "slow=3@nowhere"], 2, "there is no place")
+    house = House()
+    try:
+        with open(house.config, "a") as file:
+            file.write("    ca_file: nothing.pem\n")
+        ends(["serve", "--config", house.config], 3, "providers.paypal.ca_file", "nothing.pem")
+        ends(["check", "--config", house.config], 1, "error    providers.paypal.ca_file")
+    finally:
+        house.close()
+
+
+def main():
+    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, first_words, usage):
+        step()
+        print(f"operations: {step.__name__} ok")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"operations: {failure}")

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConsentStores
+import Consents
+import NativeSystem
+import TestSupport
+import Testing
+import TokenVaults
+
+@testable import GatewayAssembly
+
+@Suite("Which ring a store was sealed with")
+struct RingTests {
+    @Test("its own ring is taken, with further keys too; another's, or one that lacks or changes a key, is not")
+    func rings() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let path = gateway.folder + "/consents.db"
+            let own = try KeyRing.read(at: gateway.folder + "/vault-keys.json")
+            let other = try KeyRing.generate(at: Instant(milliseconds: 0))
+            try RingCheck.hold(try RingVault(ring: other), against: path)
+            #expect(try await gateway.post(code: "c", subject: "u").status == 201)
+
+            let both = own.keys.merging(other.keys) { first, _ in first }
+            let longer = try KeyRing(
+                currentID: other.currentID, keys: both, indexKey: own.indexKey, ledgerKey: own.ledgerKey)
+            for ring in [own, longer] { try RingCheck.hold(try RingVault(ring: ring), against: path) }
+
+            let otherKey = try #require(other.keys[other.currentID])
+            let wrong = [
+                other,
+                try KeyRing(
+                    currentID: other.currentID, keys: other.keys, indexKey: own.indexKey, ledgerKey: own.ledgerKey),
+                try KeyRing(
+                    currentID: own.currentID, keys: [own.currentID: otherKey], indexKey: own.indexKey,
+                    ledgerKey: own.ledgerKey),
+                try KeyRing(
+                    currentID: own.currentID, keys: own.keys, indexKey: other.indexKey, ledgerKey: own.ledgerKey),
+                try KeyRing(
+                    currentID: own.currentID, keys: own.keys, indexKey: own.indexKey, ledgerKey: other.ledgerKey),
+            ]
+            for ring in wrong {
+                let vault = try RingVault(ring: ring)
+                #expect(throws: StartFailure.self) { try RingCheck.hold(vault, against: path) }
+            }
+        }
+    }
+}

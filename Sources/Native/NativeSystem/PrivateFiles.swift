@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 
 /// Makes an empty file that its owner alone may read and write; one that is there is kept, and closed to others.

@@ -27,7 +27,7 @@ package struct WithdrawConsent: Sendable {
     package func callAsFunction(_ id: ConsentID, reason: StatusReason, caller: CallerIdentity)
         async throws(ConsentFailure) -> OpenedConsent
     {
-        let read = ReadConsent(store: store, vault: vault, time: time)
+        let read = ReadConsent(store: store, vault: vault, time: time, log: log)
         for _ in 0..<8 {
             let stored: StoredConsent?
             do { stored = try await store.consent(id) } catch { throw .storeUnavailable }

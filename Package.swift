@@ -119,7 +119,7 @@ let package = Package(
         // Tests
         .target(name: "TestSupport", dependencies: ["NativeSystem"], path: "Tests/Support", swiftSettings: language),
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
-        tests(of: "NativeHTTPServer", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
+        tests(of: "NativeHTTPServer", ["NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
         tests(of: "NativeYAML"),
         tests(of: "Settings", ["NativeSystem", "NativeYAML"]),

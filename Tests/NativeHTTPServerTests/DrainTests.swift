@@ -72,7 +72,7 @@ struct DrainTests {
     func portInUse() async throws {
         try await RunningServer.use(handler: echo) { running in
             let options = HTTPServerOptions(
-                host: "127.0.0.1", port: running.server.port, limits: RunningServer.limits)
+                host: "127.0.0.1", port: running.server.port, limits: RunningServer.limits, identity: nil)
             await #expect(throws: HTTPServerError.cannotListen(SystemCallError("bind", code: 98))) {
                 _ = try await HTTPServer.start(on: running.loops, options: options, handler: echo)
             }
@@ -87,7 +87,7 @@ struct DrainTests {
         ])
     func badAddress(host: String, expected: HTTPServerError) async throws {
         let loops = try EventLoopGroup.start(name: "bad", count: 2)
-        let options = HTTPServerOptions(host: host, port: 0, limits: RunningServer.limits)
+        let options = HTTPServerOptions(host: host, port: 0, limits: RunningServer.limits, identity: nil)
         await #expect(throws: expected) {
             _ = try await HTTPServer.start(on: loops, options: options, handler: echo)
         }

@@ -43,10 +43,11 @@ struct RunningServer {
 
     static func use<Value>(
         loops count: Int = 1, host: String = "127.0.0.1", limits: HTTPServerOptions.Limits = limits,
+        identity: TLSIdentity? = nil,
         handler: ScriptedHandler, _ body: (RunningServer) async throws -> Value
     ) async throws -> Value {
         let loops = try EventLoopGroup.start(name: "http", count: count)
-        let options = HTTPServerOptions(host: host, port: 0, limits: limits)
+        let options = HTTPServerOptions(host: host, port: 0, limits: limits, identity: identity)
         let server = try await HTTPServer.start(on: loops, options: options, handler: handler)
         let running = RunningServer(loops: loops, server: server)
         do {

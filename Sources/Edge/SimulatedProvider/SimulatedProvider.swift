@@ -40,7 +40,8 @@ package final class SimulatedProvider: Sendable {
             bodyBytes: 1 << 20, headBytes: 1 << 16, connections: 10_000, headTimeout: .seconds(10),
             bodyTimeout: .seconds(20), idleTimeout: .seconds(60))
         let server = try await HTTPServer.start(
-            on: group, options: HTTPServerOptions(host: host, port: port, limits: limits), handler: handler)
+            on: group, options: HTTPServerOptions(host: host, port: port, limits: limits, identity: nil),
+                handler: handler)
         let provider = SimulatedProvider(simulation, milliseconds, server)
         let url = provider.url
         simulation.withLock { $0.issuer = url }

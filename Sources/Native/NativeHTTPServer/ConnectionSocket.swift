@@ -35,14 +35,28 @@ struct ConnectionSocket: Sendable {
         }
     }
 
+    /// What the socket takes of the bytes at once.
+    func send(_ bytes: [UInt8]) {
+        _ = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+    }
+}
+
+extension HTTPConnection {
     /// Sends an answer past the library, which would not take one now; only ever as the connection's last act.
     ///
-    /// Cut off where the socket's buffer is full: a peer that drips is owed no more.
+    /// Cut off where the socket's buffer is full: a peer that drips is owed no more. Before the end of a TLS handshake
+    /// nothing can be said.
     func sendLast(_ response: HTTPResponse) {
-        discardPending()
-        let bytes = ConnectionSocket.render(response)
-        _ = unsafe bytes.withUnsafeBytes {
-            unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        socket.discardPending()
+        guard isTLS else { return socket.send(HTTPConnection.render(response)) }
+        guard phase != .waiting, let handle = unsafe handle, let session = unsafe cmicrohttpd_tls_session(handle) else {
+            return
+        }
+        _ = unsafe HTTPConnection.render(response).withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            _ = unsafe cmicrohttpd_tls_send(session, start, bytes.count)
         }
     }
 

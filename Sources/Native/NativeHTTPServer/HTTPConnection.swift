@@ -23,6 +23,8 @@ import NativeSystem
 
     let socket: ConnectionSocket
     let peer: PeerAddress
+    /// Whether what goes over the socket is encrypted.
+    let isTLS: Bool
     /// The library's connection; nil once that is gone.
     var handle: OpaquePointer?
     /// Its index among the connections of its loop.
@@ -48,10 +50,11 @@ import NativeSystem
     /// Whether the request counts among the open ones.
     var isCounted = false
 
-    init(handle: OpaquePointer, descriptor: Int32, peer: PeerAddress, deadline: MonotonicInstant) {
+    init(handle: OpaquePointer, descriptor: Int32, peer: PeerAddress, isTLS: Bool, deadline: MonotonicInstant) {
         unsafe self.handle = handle
         socket = ConnectionSocket(descriptor: descriptor)
         self.peer = peer
+        self.isTLS = isTLS
         self.deadline = deadline
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NativeEventLoop
+import NativeSystem
 import Synchronization
 
 /// An HTTP/1.1 server on libmicrohttpd: a daemon on each loop, all listening on one address.
@@ -12,13 +13,20 @@ package final class HTTPServer: Sendable {
     /// The port that all loops listen on.
     package let port: UInt16
 
-    private let parts: [ServerLoop]
+    private struct State: Sendable {
+        /// Those that listen, and retired ones with connections left.
+        var parts: [ServerLoop]
+        var isDraining = false
+        var isStopped = false
+    }
+
+    private let state: Locked<State>
     private let counters: ServerCounters
 
     private init(host: String, port: UInt16, parts: [ServerLoop], counters: ServerCounters) {
         self.host = host
         self.port = port
-        self.parts = parts
+        state = Locked(State(parts: parts))
         self.counters = counters
     }
 
@@ -33,7 +41,7 @@ package final class HTTPServer: Sendable {
         var port = options.port
         var parts: [ServerLoop] = []
         for loop in loops.loops {
-            let part = ServerLoop(loop: loop, handler: handler, limits: options.limits, counters: counters)
+            let part = ServerLoop(loop: loop, handler: handler, limits: options.limits, counters: counters, identity: options.identity)
             do throws(HTTPServerError) {
                 port = try await startPart(part, host: options.host, port: port)
                 parts.append(part)
@@ -73,13 +81,54 @@ package final class HTTPServer: Sendable {
     ///
     /// Requests under way, and those whose bytes have arrived, are served on.
     package func drain() async {
-        for part in parts { await HTTPServer.onLoop(part.loop) { part.drain() } }
+        let parts = state.withLock { state in
+            state.isDraining = true
+            return state.parts
+        }
+        await HTTPServer.drain(parts)
     }
 
     /// Closes everything. What a handler has not answered yet is answered as `HTTPRefusal.stopping`; the handler runs
     /// to its end, unheard. Must not be called after the loops have stopped.
     package func stop() async {
+        let parts = state.withLock { state in
+            state.isStopped = true
+            return state.parts
+        }
         await HTTPServer.stop(parts)
+    }
+
+    /// Shows another certificate to every connection from now on; those that are open are served to their end.
+    ///
+    /// - Throws: `HTTPServerError`: `noTLS` where the server speaks plain HTTP; else loops that could not change show
+    ///   the old certificate, and no connection is lost.
+    package func show(_ identity: TLSIdentity) async throws(HTTPServerError) {
+        for part in state.withLock({ $0.parts }) {
+            guard part.identity != nil else { throw .noTLS }
+            let result = await HTTPServer.onLoop(part.loop) { () -> Result<(ServerLoop?, isOver: Bool), HTTPServerError> in
+                do throws(HTTPServerError) {
+                    let next = try part.successor(showing: identity)
+                    return .success((next, part.isOver))
+                } catch { return .failure(error) }
+            }
+            let (next, isOver) = try result.get()
+            if let next { await add(next) }
+            if isOver { state.withLock { $0.parts.removeAll { $0 === part } } }
+        }
+    }
+
+    /// Takes a part in, and lets it share what was asked of the server meanwhile.
+    private func add(_ part: ServerLoop) async {
+        let (isDraining, isStopped) = state.withLock { state in
+            state.parts.append(part)
+            return (state.isDraining, state.isStopped)
+        }
+        if isStopped { return await HTTPServer.stop([part]) }
+        if isDraining { await HTTPServer.drain([part]) }
+    }
+
+    private static func drain(_ parts: [ServerLoop]) async {
+        for part in parts { await onLoop(part.loop) { part.drain() } }
     }
 
     private static func stop(_ parts: [ServerLoop]) async {

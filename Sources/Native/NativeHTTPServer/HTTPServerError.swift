@@ -8,6 +8,10 @@ package enum HTTPServerError: Error, Sendable, Equatable, CustomStringConvertibl
     case notAnAddress(String)
     /// A socket could not be bound: the address is in use, not ours, or needs a privilege.
     case cannotListen(SystemCallError)
+    /// The certificate or its key cannot be read as PEM, or they do not belong together.
+    case identity
+    /// The server was started without TLS, or was stopped.
+    case noTLS
     /// libmicrohttpd did not start.
     case library
     /// The loop could not watch the library.
@@ -17,6 +21,8 @@ package enum HTTPServerError: Error, Sendable, Equatable, CustomStringConvertibl
         switch self {
         case .notAnAddress(let host): "\(host) is not an IPv4 or IPv6 address"
         case .cannotListen(let error): "cannot listen: \(error)"
+        case .identity: "the certificate and the private key cannot be read, or do not belong together"
+        case .noTLS: "the listener has no TLS"
         case .library: "libmicrohttpd could not be started"
         case .loop(let error): "\(error)"
         }

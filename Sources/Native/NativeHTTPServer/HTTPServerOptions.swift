@@ -7,6 +7,8 @@ package struct HTTPServerOptions: Sendable {
     /// 0 picks a free one, the same for all loops.
     package var port: UInt16
     package var limits: Limits
+    /// What it shows to its peers; nil speaks plain HTTP.
+    package var identity: TLSIdentity?
 
     /// Bounds on what one peer, and all peers together, may cost.
     package struct Limits: Sendable {
@@ -36,9 +38,10 @@ package struct HTTPServerOptions: Sendable {
         }
     }
 
-    package init(host: String, port: UInt16, limits: Limits) {
+    package init(host: String, port: UInt16, limits: Limits, identity: TLSIdentity?) {
         self.host = host
         self.port = port
         self.limits = limits
+        self.identity = identity
     }
 }

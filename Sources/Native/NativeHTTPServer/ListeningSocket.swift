@@ -66,6 +66,14 @@ struct ListeningSocket: ~Copyable {
         return opened
     }
 
+    /// Another descriptor of the same socket, with the same queue of connections.
+    /// - Throws: `HTTPServerError.cannotListen`.
+    static func duplicate(of descriptor: Int32) throws(HTTPServerError) -> ListeningSocket {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .cannotListen(.last("fcntl")) }
+        return ListeningSocket(owning: copy)
+    }
+
     /// Sees to it that nobody else listens there: a second process of the same user would share the port in silence.
     ///
     /// - Throws: `HTTPServerError.cannotListen` with `EADDRINUSE`, `notAnAddress`.

@@ -50,7 +50,7 @@ func connectionCallback(
     if change == .CONNECTION_NOTIFY_STARTED {
         let connection = unsafe HTTPConnection(
             handle: handle, descriptor: cmicrohttpd_socket(handle), peer: PeerAddress(cmicrohttpd_peer(handle)),
-            deadline: .now().advanced(by: server.limits.headTimeout))
+            isTLS: server.identity != nil, deadline: .now().advanced(by: server.limits.headTimeout))
         unsafe context.pointee = Unmanaged.passRetained(connection).toOpaque()
         server.connectionStarted(connection)
     } else if let held = unsafe context.pointee {

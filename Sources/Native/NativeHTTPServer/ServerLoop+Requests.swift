@@ -11,7 +11,7 @@ extension ServerLoop {
         add(connection)
         let count = counters.connections.wrappingAdd(1, ordering: .relaxed).newValue
         guard count > limits.connections else { return }
-        connection.socket.sendLast(render(.tooManyConnections, head: nil))
+        connection.sendLast(render(.tooManyConnections, head: nil))
         end(connection)
     }
 
@@ -20,6 +20,7 @@ extension ServerLoop {
         unsafe connection.handle = nil
         counters.connections.wrappingSubtract(1, ordering: .relaxed)
         remove(connection)
+        stopIfOver()
     }
 
     /// The first line is in.
@@ -65,7 +66,7 @@ extension ServerLoop {
         guard connection.phase == .body else { return .NO }
         guard connection.body.count + part.count <= limits.bodyBytes else {
             // The library takes no answer in the middle of a body.
-            connection.socket.sendLast(render(.bodyTooLarge, head: connection.head))
+            connection.sendLast(render(.bodyTooLarge, head: connection.head))
             return .NO
         }
         unsafe connection.body.append(contentsOf: part)
@@ -167,7 +168,7 @@ extension ServerLoop {
         // The library closes the connection of a request that is refused so.
         if response.isHangUp { return .NO }
         let sendable = response.isSendable ? response : render(.unsendableResponse, head: connection.head)
-        return unsafe queueAnswer(sendable, on: handle, closing: isDraining || sendable.closesConnection)
+        return unsafe queueAnswer(sendable, on: handle, closing: isDraining || isRetired || sendable.closesConnection)
     }
 }
 

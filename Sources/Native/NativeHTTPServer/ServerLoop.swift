@@ -15,6 +15,8 @@ import NativeSystem
     let handler: any HTTPHandler
     let limits: HTTPServerOptions.Limits
     let counters: ServerCounters
+    /// Nil where it speaks plain HTTP.
+    let identity: TLSIdentity?
 
     private var daemon: OpaquePointer?
     private var listener: Int32 = -1
@@ -25,16 +27,22 @@ import NativeSystem
 
     private(set) var connections: [HTTPConnection] = []
     private(set) var isDraining = false
+    /// Whether a successor listens in its place.
+    private(set) var isRetired = false
     private(set) var isStopping = false
     /// Whether the run that is under way has begun a request, or queued an answer.
     var hasBegun = false
     var hasQueued = false
 
-    init(loop: EventLoop, handler: any HTTPHandler, limits: HTTPServerOptions.Limits, counters: ServerCounters) {
+    init(
+        loop: EventLoop, handler: any HTTPHandler, limits: HTTPServerOptions.Limits, counters: ServerCounters,
+        identity: TLSIdentity?
+    ) {
         self.loop = loop
         self.handler = handler
         self.limits = limits
         self.counters = counters
+        self.identity = identity
         let shortest = min(limits.headTimeout, limits.bodyTimeout, limits.idleTimeout)
         sweepInterval = max(.milliseconds(5), min(.milliseconds(250), shortest / 8))
     }
@@ -69,7 +77,7 @@ import NativeSystem
         // The library's own limits lie above ours, so that ours answer; its time-outs (0: none) only count silence.
         // It wipes a connection's memory after every request, so that is kept as small as a full head allows.
         let memory = limits.headBytes + 8_192
-        let options = unsafe [
+        let common = unsafe [
             MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections + 1_024, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: 0, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: memory, ptr_value: nil),
@@ -77,25 +85,63 @@ import NativeSystem
             MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 1, ptr_value: nil),
             // Loops block SIGPIPE on their threads.
             MHD_OptionItem(option: .SIGPIPE_HANDLED_BY_APP, value: 1, ptr_value: nil),
-            MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
         ]
+        guard let identity else { return unsafe startDaemon(descriptor, common) }
+        return unsafe identity.withOptions { unsafe startDaemon(descriptor, common + $0) }
+    }
+
+    private func startDaemon(_ descriptor: Int32, _ options: [MHD_OptionItem]) -> OpaquePointer? {
+        let all = unsafe options + [MHD_OptionItem(option: .END, value: 0, ptr_value: nil)]
         return unsafe cmicrohttpd_start(
-            descriptor, options, Unmanaged.passUnretained(self).toOpaque(), accessCallback, targetCallback,
-            connectionCallback, completedCallback, unescapeCallback)
+            descriptor, identity == nil ? 0 : 1, all, Unmanaged.passUnretained(self).toOpaque(), accessCallback,
+            targetCallback, connectionCallback, completedCallback, unescapeCallback)
     }
 
     /// Takes no more connections; what is idle closes, every answer from now on says `Connection: close`.
     func drain() {
         guard !isDraining, let daemon = unsafe daemon else { return }
         isDraining = true
-        takeQueuedConnections()
-        _ = unsafe MHD_quiesce_daemon(daemon)
-        close(listener)
-        listener = -1
+        if !isRetired {
+            takeQueuedConnections()
+            unsafe leaveListener(of: daemon)
+        }
         for connection in connections where connection.phase == .waiting && !connection.socket.hasUnreadBytes {
             end(connection)
         }
         run()
+    }
+
+    /// One that listens in this one's place and shows another certificate; this one serves its connections to their
+    /// end, says `Connection: close` with each answer, and stops when the last one has gone.
+    ///
+    /// Both listen on one socket, so that no connection that waits in its queue is lost.
+    /// - Returns: nil where this one takes no connections any more.
+    func successor(showing identity: TLSIdentity) throws(HTTPServerError) -> ServerLoop? {
+        guard let daemon = unsafe daemon, !isDraining, !isRetired else { return nil }
+        let next = ServerLoop(
+            loop: loop, handler: handler, limits: limits, counters: counters, identity: identity)
+        try next.start(on: ListeningSocket.duplicate(of: listener))
+        isRetired = true
+        unsafe leaveListener(of: daemon)
+        stopIfOver()
+        return next
+    }
+
+    /// Ends a retired one that has nothing left to do, after the work that is under way.
+    func stopIfOver() {
+        guard isRetired, connections.isEmpty else { return }
+        loop.execute { [self] in
+            if connections.isEmpty { stop() }
+        }
+    }
+
+    /// Whether it was stopped.
+    var isOver: Bool { unsafe daemon == nil }
+
+    private func leaveListener(of daemon: OpaquePointer) {
+        _ = unsafe MHD_quiesce_daemon(daemon)
+        close(listener)
+        listener = -1
     }
 
     /// Connections that wait in the listener's queue would be reset with it: take them in first.
@@ -213,14 +259,14 @@ import NativeSystem
     }
 
     private func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
-        connection.socket.sendLast(render(refusal, head: connection.head))
+        connection.sendLast(render(refusal, head: connection.head))
         end(connection)
     }
 
     private func expire(_ connection: HTTPConnection) {
         switch connection.phase {
-        case .head: connection.socket.sendLast(render(.headTimeout, head: nil))
-        case .body: connection.socket.sendLast(render(.bodyTimeout, head: connection.head))
+        case .head: connection.sendLast(render(.headTimeout, head: nil))
+        case .body: connection.sendLast(render(.bodyTimeout, head: connection.head))
         case .waiting, .answering, .handling, .ending: break
         }
         end(connection)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CLinux
 internal import Glibc
 
 /// What this process has used of the machine.

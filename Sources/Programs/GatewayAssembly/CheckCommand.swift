@@ -20,11 +20,21 @@ enum CheckCommand {
         }
         var findings = [CheckFinding(.ok, "\(loaded.filePath): the configuration and its secrets can be read")]
         findings += loaded.warnings.map { CheckFinding(.warning, "\($0)") }
+        if let files = loaded.settings.server.tls { findings.append(certificate(files)) }
         findings.append(keys(loaded.settings, environment))
         findings.append(store(loaded.settings))
         if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
         findings += loaded.settings.providers.map(provider)
         return CheckOutput.lines(findings, json: json)
+    }
+
+    private static func certificate(_ files: TLSSettings) -> CheckFinding {
+        do throws(StartFailure) {
+            _ = try TLSFiles.identity(files)
+            return CheckFinding(.ok, "server.tls: the certificate and its key belong together")
+        } catch {
+            return CheckFinding(.error, error.sentence)
+        }
     }
 
     /// The ring, and whether it is the one that the store was sealed with.

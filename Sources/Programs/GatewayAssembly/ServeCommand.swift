@@ -104,12 +104,13 @@ private final class GatewayService: Service {
     func drain() async { await serving?.drain() }
     func stop() async { await serving?.stop() }
 
-    /// SIGHUP: the log level, the API keys of the configuration, secrets and the vault's keys, where they can be read.
+    /// SIGHUP: the log level, the API keys of the configuration, the certificate, secrets and the vault's keys, where they can be read.
     func reload(_ configPath: String?, _ environment: [String: String]) async {
         do {
             let loaded = try SettingsLoader.load(path: configPath, environment: environment, options: .whole)
             place.log.setLevel(LogLevel(loaded.settings.logging.level))
             await serving?.takeKeys(loaded.settings.auth.apiKeys)
+            await serving?.takeCertificate(loaded.settings.server.tls)
             try serving?.gateway.reload(loaded.settings, environment: environment)
             place.log.notice("log level, API keys, secrets and vault keys were read again")
         } catch let failure as StartFailure {

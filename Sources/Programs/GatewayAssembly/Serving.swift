@@ -19,8 +19,8 @@ struct Serving: Sendable {
     private let upkeep: Task<Void, Never>
     private let isDraining = Locked(false)
 
-    var apiAddress: String { Serving.url(api) }
-    var adminAddress: String { Serving.url(admin) }
+    var apiAddress: String { Serving.url(api, isTLS: place.settings.server.tls != nil) }
+    var adminAddress: String { Serving.url(admin, isTLS: false) }
 
     /// How often created and revoked API keys are looked for; the contract promises 5 s.
     private static let keyInterval = Duration.seconds(2)
@@ -59,9 +59,10 @@ struct Serving: Sendable {
             isDraining: { [isDraining] in isDraining.withLock { $0 } }, metrics: page, time: place.time,
             entropy: place.entropy)
         let settings = place.settings.server
-        admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, place, "admin_listen")
+        admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, nil, place, "admin_listen")
         do throws(StartFailure) {
-            api = try await Serving.listen(handler, at: settings.listen, settings.limits, place, "listen")
+            let identity = try settings.tls.map(TLSFiles.identity)
+            api = try await Serving.listen(handler, at: settings.listen, settings.limits, identity, place, "listen")
         } catch {
             await admin.stop()
             throw error
@@ -75,14 +76,15 @@ struct Serving: Sendable {
     }
 
     private static func listen(
-        _ handler: any HTTPHandler, at address: ListenAddress, _ limits: ServerLimits, _ place: Workplace,
-        _ key: String
+        _ handler: any HTTPHandler, at address: ListenAddress, _ limits: ServerLimits,
+        _ identity: TLSIdentity?, _ place: Workplace, _ key: String
     ) async throws(StartFailure) -> HTTPServer {
         let options = HTTPServerOptions(
             host: address.host, port: address.port,
             limits: HTTPServerOptions.Limits(
                 bodyBytes: limits.body, headBytes: limits.headers, connections: limits.connections,
-                headTimeout: limits.headTimeout, bodyTimeout: limits.bodyTimeout, idleTimeout: limits.idleTimeout))
+                headTimeout: limits.headTimeout, bodyTimeout: limits.bodyTimeout, idleTimeout: limits.idleTimeout),
+            identity: identity)
         do throws(HTTPServerError) {
             return try await HTTPServer.start(on: place.loops, options: options, handler: handler)
         } catch {
@@ -157,8 +159,24 @@ struct Serving: Sendable {
         }
     }
 
-    private static func url(_ server: HTTPServer) -> String {
-        "http://\(ListenAddress(host: server.host, port: server.port))"
+    /// Shows the certificate that lies in the files now; a bad one leaves the old one in place.
+    func takeCertificate(_ settings: TLSSettings?) async {
+        guard let settings, place.settings.server.tls != nil else {
+            if settings != nil { place.log.warning("TLS begins with a restart", [Fact(.setting, "server.tls")]) }
+            return
+        }
+        do {
+            try await api.show(TLSFiles.identity(settings))
+            place.log.notice("the certificate was read again", [Fact(.setting, "server.tls")])
+        } catch let failure as StartFailure {
+            place.log.error("the certificate cannot be read; the old one stays", [Fact(.reason, failure.sentence)])
+        } catch {
+            place.log.error("the certificate cannot be read; the old one stays", [Fact(.reason, "\(error)")])
+        }
+    }
+
+    private static func url(_ server: HTTPServer, isTLS: Bool) -> String {
+        "\(isTLS ? "https" : "http")://\(ListenAddress(host: server.host, port: server.port))"
     }
 }
 

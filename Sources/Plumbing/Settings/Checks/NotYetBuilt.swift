@@ -29,7 +29,6 @@ struct NotYetBuilt: Sendable {
     }
 
     static let all: [NotYetBuilt] = [
-        .init("server.tls", .written, "TLS is not built yet; put a proxy that ends it before the gateway"),
         .init("server.trusted_proxies", .moreThan(0), "forwarded addresses are not read yet; leave it out"),
         .init("store.url", .postgres, "PostgreSQL is not built yet; write sqlite:PATH"),
         .init("store.pool", .written, "belongs to PostgreSQL, which is not built yet; leave it out"),

@@ -7,8 +7,8 @@ extension ServerSettings {
         listen = section.listenAddress("listen") ?? ListenAddress(host: "127.0.0.1", port: 8080)
         adminListen = section.listenAddress("admin_listen") ?? ListenAddress(host: "127.0.0.1", port: 9090)
         adminHosts = section.texts("admin_hosts", Self.hostProblem) ?? ["localhost", "127.0.0.1"]
-        publicURL = section.publicURL("public_url") ?? "http://\(listen)"
         tls = section.optionalSection("tls").map(TLSSettings.init)
+        publicURL = section.publicURL("public_url") ?? "\(tls == nil ? "http" : "https")://\(listen)"
         trustedProxies =
             section.texts("trusted_proxies") { ScalarForms.isNetwork($0) ? nil : "is no network; write 10.0.0.0/8" }
             ?? []

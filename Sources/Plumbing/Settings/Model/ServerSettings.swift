@@ -6,7 +6,7 @@ package struct ServerSettings: Sendable {
     package var adminListen: ListenAddress
     /// Host names (without port) that the admin listener answers to.
     package var adminHosts: [String]
-    /// The gateway's own address for the outside, without a slash at its end; by default `http://` and `listen`.
+    /// The gateway's own address for the outside, without a slash at its end; by default `http://` (`https://` with TLS) and `listen`.
     package var publicURL: String
     package var tls: TLSSettings?
     /// Networks in CIDR notation whose `X-Forwarded-For` is believed.
@@ -34,6 +34,11 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 package struct TLSSettings: Sendable, Equatable {
     package var certificate: String
     package var privateKey: String
+
+    package init(certificate: String, privateKey: String) {
+        self.certificate = certificate
+        self.privateKey = privateKey
+    }
 }
 
 /// `server.limits`.

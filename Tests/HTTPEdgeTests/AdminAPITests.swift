@@ -13,8 +13,8 @@ import Testing
 
     private func answer(_ path: String, method: String = "GET", host: String = "localhost:9090") async -> HTTPResponse {
         let api = AdminAPI(
-            hosts: ["localhost", "127.0.0.1", "::1"], isReady: { true }, metrics: MetricsPage(metrics, readings: []),
-            time: StillTime(), entropy: FixedEntropy())
+            hosts: ["localhost", "127.0.0.1", "::1"], isReady: { true }, isDraining: { false },
+            metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
         let head = HTTPRequestHead(
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Host", host)]),
             peer: PeerAddress(text: "127.0.0.1", bytes: [127, 0, 0, 1], port: 1), receivedAt: .now())
@@ -36,7 +36,9 @@ import Testing
                 """)
     }
 
-    @Test("a page of another name reaches nothing, whatever it asks for", arguments: ["/metrics", "/healthz", "/readyz"])
+    @Test(
+        "a page of another name reaches nothing, whatever it asks for",
+        arguments: ["/metrics", "/healthz", "/readyz"])
     func foreignHost(path: String) async {
         #expect(await answer(path, host: "evil.example:9090").status == 400)
         #expect(await answer(path, host: "[::1]:9090").status == 200)

@@ -42,7 +42,9 @@ struct TLSTests {
                 let sizes = try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<30 {
                         group.addTask {
-                            try await withClient(trusting: file) { try text(await $0.perform(post(url, 10))).utf8.count }
+                            try await withClient(trusting: file) { client in
+                                try text(await client.perform(post(url, 10))).utf8.count
+                            }
                         }
                     }
                     try await until { running.server.openRequests == 30 }
@@ -69,7 +71,8 @@ struct TLSTests {
                     #expect(answer.count < 16 && !answer.starts(with: Array("HTTP".utf8)))
                 }
                 let url = "https://localhost:\(running.server.port)/"
-                let body = try await withClient(trusting: made.certificate("a")) { try text(await $0.perform(get(url))) }
+                let result = try await withClient(trusting: made.certificate("a")) { await $0.perform(get(url)) }
+                let body = try text(result)
                 #expect(body == "GET / ")
                 try await until { running.server.openConnections == 0 }
             }
@@ -148,7 +151,9 @@ struct CertificateTests {
     @Test("a client that reconnects in a loop through changes sees the new one, and never an error")
     func changeUnderLoad() async throws {
         try await Certificates.use { made in
-            let handler = ScriptedHandler { _ in HTTPResponse(status: 200, body: Array("ok".utf8), closesConnection: true) }
+            let handler = ScriptedHandler { _ in
+                HTTPResponse(status: 200, body: Array("ok".utf8), closesConnection: true)
+            }
             try await RunningServer.use(loops: 2, identity: try made.identity("a"), handler: handler) { running in
                 let url = "https://localhost:\(running.server.port)/"
                 let both = made.bundle

@@ -98,7 +98,10 @@ import Testing
     @Test("no label could hold a subject, a caller, a token, an address or a consent")
     func labelNames() {
         let names = Set(MetricLabel.allCases.map(\.name))
-        #expect(names == ["route", "method", "status", "code", "listener", "provider", "call", "outcome", "kind", "version"])
+        #expect(
+            names == [
+                "route", "method", "status", "code", "listener", "provider", "call", "outcome", "kind", "version",
+            ])
     }
 
     @Test("label values and help texts are escaped")

@@ -62,7 +62,9 @@ struct MeasuredConnectionTests {
             #expect(!text.contains(secret))
         }
         #expect(sink.lines.count == 10)
-        #expect(sink.text.contains("warning provider call answered provider=paypal call=refresh outcome=not_sent reason=tls"))
+        #expect(
+            sink.text.contains(
+                "warning provider call answered provider=paypal call=refresh outcome=not_sent reason=tls"))
     }
 
     @Test("calls are counted by provider, call and outcome, and timed")

@@ -105,7 +105,8 @@ package final class HTTPServer: Sendable {
     package func show(_ identity: TLSIdentity) async throws(HTTPServerError) {
         for part in state.withLock({ $0.parts }) {
             guard part.identity != nil else { throw .noTLS }
-            let result = await HTTPServer.onLoop(part.loop) { () -> Result<(ServerLoop?, isOver: Bool), HTTPServerError> in
+            let result = await HTTPServer.onLoop(part.loop) {
+                () -> Result<(ServerLoop?, isOver: Bool), HTTPServerError> in
                 do throws(HTTPServerError) {
                     let next = try part.successor(showing: identity)
                     return .success((next, part.isOver))

@@ -26,7 +26,8 @@ package struct TLSIdentity: Sendable, CustomStringConvertible, CustomReflectable
 
     /// What the library is started with; the pointers are valid while `body` runs.
     func withOptions<Value>(_ body: ([MHD_OptionItem]) -> Value) -> Value {
-        var (certificate, privateKey, priorities) = (certificate, privateKey, Array((TLSIdentity.priorities).utf8) + [0])
+        var (certificate, privateKey) = (certificate, privateKey)
+        var priorities = Array(TLSIdentity.priorities.utf8) + [0]
         return unsafe certificate.withUnsafeMutableBytes { certificate in
             unsafe privateKey.withUnsafeMutableBytes { privateKey in
                 unsafe priorities.withUnsafeMutableBytes { priorities in

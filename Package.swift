@@ -95,9 +95,11 @@ let package = Package(
         room(
             "Edge", "HTTPEdge",
             [
-                "Consents", "ConsentUseCases", "RecordRendering", "NativeHTTPServer", "NativeJSON", "NativeCrypto",
-                "NativeSystem", "Observability",
-            ]),
+                "Consents", "ConsentUseCases", "RecordRendering", "NativeHTTPServer", "NativeJSON", "NativeYAML",
+                "NativeCrypto", "NativeSystem", "Observability",
+            ],
+            // A link to Config/openapi.yaml: a file for people, and what the program answers.
+            resources: [.embedInCode("Resources/openapi.yaml")]),
         room("Edge", "RecordRendering", ["Consents", "NativeJSON"]),
         room("Edge", "CommandLineEdge", ["Consents", "RecordRendering", "NativeJSON"]),
         room(
@@ -142,7 +144,9 @@ let package = Package(
                 "Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Observability", "Settings",
                 "TestSupport",
             ]),
-        tests(of: "HTTPEdge", ["Consents", "ConsentUseCases", "NativeHTTPServer", "NativeSystem", "Observability"]),
+        tests(
+            of: "HTTPEdge",
+            ["Consents", "ConsentUseCases", "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
         suite(
             "StoreContractTests",

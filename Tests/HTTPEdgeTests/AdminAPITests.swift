@@ -57,16 +57,16 @@ import Testing
             .createConsent, .listConsents, .consent(id), .withdraw(id), .profile(id), .refresh(id), .accessToken(id),
             .events(id),
         ]
-        #expect(Set(routes.map(\.pattern)) == Set(Route.patterns))
+        #expect(Set(routes.map(\.pattern) + [PublicPages.openAPIPath]) == Set(Route.patterns))
     }
 }
 
-private struct StillTime: Timekeeper {
+struct StillTime: Timekeeper {
     var now: Instant { Instant(milliseconds: 0) }
     var monotonic: Duration { .zero }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }
 
-private struct FixedEntropy: Entropy {
+struct FixedEntropy: Entropy {
     func randomBits() -> (UInt64, UInt64) { (1, 2) }
 }

@@ -10,6 +10,7 @@ import RecordRendering
 package struct GatewayAPI: HTTPHandler {
     private let callers: CallerDirectory
     private let limits: CallLimits
+    private let pages: PublicPages
     private let calls: GatewayCalls
     private let time: any Timekeeper
     private let entropy: any Entropy
@@ -21,10 +22,11 @@ package struct GatewayAPI: HTTPHandler {
 
     package init(
         callers: CallerDirectory, limits: CallLimits, calls: GatewayCalls, time: any Timekeeper, entropy: any Entropy,
-        metrics: Metrics, log: Log
+        openAPI: OpenAPIDocument, metrics: Metrics, log: Log
     ) {
         self.callers = callers
         self.limits = limits
+        pages = PublicPages(openAPI: openAPI)
         self.calls = calls
         self.time = time
         self.entropy = entropy
@@ -35,11 +37,13 @@ package struct GatewayAPI: HTTPHandler {
     package func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
         // Without a body there is nothing to spare: `respond` makes the same checks.
         guard head.bodyLength != .none else { return nil }
+        let context = RequestContext(head: head, entropy: entropy, time: time)
         do throws(Problem) {
+            if let page = try publicPage(head, context) { return page }
             _ = try admission(of: head)
             return nil
         } catch {
-            return answer(error, RequestContext(head: head, entropy: entropy, time: time), nil, false)
+            return answer(error, context, nil, false)
         }
     }
 
@@ -51,6 +55,7 @@ package struct GatewayAPI: HTTPHandler {
     private func respond(to request: HTTPRequest, _ context: RequestContext) async -> HTTPResponse {
         var admitted: Admission?
         do throws(Problem) {
+            if let page = try publicPage(request.head, context) { return page }
             let admission = try admission(of: request.head)
             admitted = admission
             let response = try await perform(admission, request, context)
@@ -66,6 +71,13 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     // MARK: Before the work
+
+    /// The one answer that needs no caller.
+    private func publicPage(_ head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> HTTPResponse? {
+        guard let page = try pages.answer(to: head, context) else { return nil }
+        tell(context, status: page.status, code: nil, nil, route: PublicPages.openAPIPath)
+        return page
+    }
 
     /// A caller who may make this call.
     private struct Admission {
@@ -187,13 +199,19 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     private func tell(_ context: RequestContext, status: Int, code: String?, _ admission: Admission?) {
+        tell(context, status: status, code: code, admission, route: admission?.route.pattern)
+    }
+
+    private func tell(
+        _ context: RequestContext, status: Int, code: String?, _ admission: Admission?, route: String?
+    ) {
         let duration = time.monotonic - context.receivedAt
-        measure(context, status: status, code: code, admission?.route.pattern ?? MetricWords.other, duration)
+        measure(context, status: status, code: code, route ?? MetricWords.other, duration)
         let level: LogLevel = status >= 500 && status != 503 ? .warning : .info
         log.write(level, "request answered") {
             [
                 Fact(.method, Route.isMethod(context.method) ? context.method : "other"),
-                Fact(.route, admission?.route.pattern), Fact(.status, status), Fact(.code, code),
+                Fact(.route, route), Fact(.status, status), Fact(.code, code),
                 Fact(.caller, admission?.key.name), Fact(.durationMilliseconds, duration),
                 Fact(.requestID, context.requestID), Fact(.traceID, context.traceID),
             ]

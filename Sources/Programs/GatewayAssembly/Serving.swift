@@ -50,7 +50,8 @@ struct Serving: Sendable {
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
             callers: callers, limits: gateway.limits, calls: gateway.calls,
-            time: place.time, entropy: place.entropy, metrics: place.metrics, log: place.log)
+            time: place.time, entropy: place.entropy, openAPI: try Serving.openAPI(), metrics: place.metrics,
+            log: place.log)
         let store = gateway.store
         let slots = ListenerSlots()
         let page = MetricsPage(place.metrics, readings: GatewayReadings.all(place, gateway, slots))
@@ -89,6 +90,12 @@ struct Serving: Sendable {
             return try await HTTPServer.start(on: place.loops, options: options, handler: handler)
         } catch {
             throw StartFailure("server.\(key) \(address): \(error)", .partlyDone)
+        }
+    }
+
+    private static func openAPI() throws(StartFailure) -> OpenAPIDocument {
+        do { return try OpenAPIDocument.load() } catch {
+            throw StartFailure("the built-in openapi.yaml cannot be read: \(error)", .partlyDone)
         }
     }
 

@@ -12,7 +12,7 @@ extension Problem {
             self = .rateLimited("server.limits.exchanges_per_subject", delay)
         case .accessTokensOff:
             self = Problem(
-                403, "access_tokens_off", "Access tokens are not handed out",
+                403, .accessTokensOff, "Access tokens are not handed out",
                 "The provider's setting access_tokens is off.",
                 challenge: #"Bearer realm="consent-gateway", error="insufficient_scope""#)
         case .notFound, .consentEnded, .reauthorizationRequired:
@@ -30,20 +30,20 @@ extension Problem {
         switch failure {
         case .unknownNotice:
             return Problem(
-                400, "unknown_notice", "The notice is not configured",
+                400, .unknownNotice, "The notice is not configured",
                 "Name a configured notice as ID@VERSION, or none.")
         case .environmentMismatch(let provider, let response):
             return Problem(
-                400, "environment_mismatch", "The app and the gateway use different environments",
+                400, .environmentMismatch, "The app and the gateway use different environments",
                 "The authorization response is of the environment \(shortened(response)), the provider of "
                     + "\(provider ?? "none").")
         case .redirectURINotAllowed:
             return Problem(
-                400, "redirect_uri_not_allowed", "The redirect URI is not allowed",
+                400, .redirectURINotAllowed, "The redirect URI is not allowed",
                 "The redirect_uri is not among the provider's redirect_uris; they are compared byte for byte.")
         case .proofKeyRequired:
             return Problem(
-                400, "pkce_required", "The code needs its verifier",
+                400, .pkceRequired, "The code needs its verifier",
                 "This provider is used with PKCE (RFC 7636): send the code_verifier with the code.")
         case .nonceRequired:
             return .invalidRequest(
@@ -53,7 +53,7 @@ extension Problem {
                 "nonce: this provider's ID tokens are not verified, so it proves nothing; leave it out.")
         default:
             return Problem(
-                404, "unknown_provider", "The provider is not configured",
+                404, .unknownProvider, "The provider is not configured",
                 "Name a configured provider; without a name the only PayPal provider of the response's environment "
                     + "is taken.")
         }
@@ -63,10 +63,10 @@ extension Problem {
         switch failure {
         case .consentEnded(let status):
             return Problem(
-                409, "consent_ended", "The consent has ended", "The record is \(status.rawValue) and stays so.")
+                409, .consentEnded, "The consent has ended", "The record is \(status.rawValue) and stays so.")
         case .reauthorizationRequired(let reason):
             return Problem(
-                409, "reauthorization_required", "The person must consent again",
+                409, .reauthorizationRequired, "The person must consent again",
                 "The grant is gone (\(reason?.rawValue ?? "unknown")): ask for a new consent.")
         default:
             return .notFound
@@ -78,22 +78,22 @@ extension Problem {
         switch failure {
         case .codeRejected(let statement):
             return Problem(
-                422, "code_rejected", "The provider does not take the code",
+                422, .codeRejected, "The provider does not take the code",
                 "It has expired, was used or is not genuine. \(again)", statement: statement)
         case .idTokenInvalid(let statement):
             return Problem(
-                422, "id_token_invalid", "The ID token cannot be trusted", again, statement: statement)
+                422, .idTokenInvalid, "The ID token cannot be trusted", again, statement: statement)
         case .providerBadResponse(let statement):
             return Problem(
-                502, "provider_bad_response", "The provider's answer cannot be read",
+                502, .providerBadResponse, "The provider's answer cannot be read",
                 "The code is spent. \(again)", statement: statement)
         case .exchangeUnknown(let statement):
             return Problem(
-                504, "exchange_unknown", "Nobody knows what became of the code",
+                504, .exchangeUnknown, "Nobody knows what became of the code",
                 "It went out and no answer came; it is not sent again. \(again)", statement: statement)
         default:
             return Problem(
-                409, "code_already_used", "The code belongs to somebody else",
+                409, .codeAlreadyUsed, "The code belongs to somebody else",
                 "This code was presented before, for another subject.")
         }
     }
@@ -102,25 +102,25 @@ extension Problem {
         switch failure {
         case .exchangePending:
             return Problem(
-                503, "exchange_pending", "The provider's answer is still awaited",
+                503, .exchangePending, "The provider's answer is still awaited",
                 "Send the same request again; the code is not sent twice.", retryAfter: 2)
         case .refreshPending:
             return Problem(
-                503, "provider_unavailable", "The provider's answer is still awaited",
+                503, .providerUnavailable, "The provider's answer is still awaited",
                 "The refresh goes on; ask again.", retryAfter: 2)
         case .refreshUnknown(let delay, let statement):
             return Problem(
-                503, "provider_unavailable", "Nobody knows whether the provider has refreshed the grant",
+                503, .providerUnavailable, "Nobody knows whether the provider has refreshed the grant",
                 "It is kept, and asked for again when that is safe; the person need not consent again for this.",
                 statement: statement, retryAfter: max(1, delay.wholeSeconds))
         case .providerUnavailable(let delay, let statement):
             return Problem(
-                503, "provider_unavailable", "The provider cannot be asked now",
+                503, .providerUnavailable, "The provider cannot be asked now",
                 "Nothing was spent; send the same request again.", statement: statement,
                 retryAfter: max(1, delay.wholeSeconds))
         default:
             return Problem(
-                503, "provider_unavailable", "The store takes no writes now",
+                503, .providerUnavailable, "The store takes no writes now",
                 "Send the same request again; nothing is sent to the provider twice.", retryAfter: 2)
         }
     }
@@ -129,15 +129,15 @@ extension Problem {
         switch failure {
         case .providerMisconfigured(let statement):
             return Problem(
-                502, "provider_misconfigured", "The provider refuses the gateway",
+                502, .providerMisconfigured, "The provider refuses the gateway",
                 "Its credentials or its request are not accepted; an operator must look. Nothing was spent.",
                 statement: statement)
         case .clientChanged:
             return Problem(
-                502, "provider_misconfigured", "The grant belongs to another client",
+                502, .providerMisconfigured, "The grant belongs to another client",
                 "The configured client_id, token endpoint or environment is not the one that the grant was issued to.")
         default:
-            return Problem(500, "internal", "Something went wrong here", "The log names it by the request id.")
+            return Problem(500, .internal, "Something went wrong here", "The log names it by the request id.")
         }
     }
 

@@ -10,16 +10,16 @@ extension Problem {
         case .headersTooLarge: self = .headersTooLarge
         case .headTimeout, .bodyTimeout:
             self = Problem(
-                408, "invalid_request", "The request came too slowly", "Send the whole request at once.")
+                408, .invalidRequest, "The request came too slowly", "Send the whole request at once.")
         case .tooManyConnections:
             self = Problem(
-                503, "rate_limited", "Too many connections", "Nothing was read; try again.", retryAfter: 1)
+                503, .rateLimited, "Too many connections", "Nothing was read; try again.", retryAfter: 1)
         case .stopping:
             self = Problem(
-                503, "provider_unavailable", "The gateway is being stopped", "Send the same request again.",
+                503, .providerUnavailable, "The gateway is being stopped", "Send the same request again.",
                 retryAfter: 2)
         case .unsendableResponse:
-            self = Problem(500, "internal", "Something went wrong here", "The log names it by the request id.")
+            self = Problem(500, .internal, "Something went wrong here", "The log names it by the request id.")
         }
     }
 }

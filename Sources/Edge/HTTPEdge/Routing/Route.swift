@@ -45,7 +45,7 @@ enum Route: Sendable, Equatable {
     /// Every name that a route can have.
     static let patterns = [
         "/v1/consents", "/v1/consents/{id}", "/v1/consents/{id}/profile", "/v1/consents/{id}/refresh",
-        "/v1/consents/{id}/access-token", "/v1/consents/{id}/events",
+        "/v1/consents/{id}/access-token", "/v1/consents/{id}/events", PublicPages.openAPIPath,
     ]
 
     /// Whether a body is expected: it must then be JSON.

@@ -21,6 +21,11 @@ enum Answer {
         return json
     }
 
+    /// A success whose JSON was rendered before.
+    static func json(_ bytes: [UInt8], _ context: RequestContext) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: common("application/json", context), body: bytes)
+    }
+
     /// A success that is no JSON.
     static func text(_ text: String, type: String, _ context: RequestContext) -> HTTPResponse {
         HTTPResponse(status: 200, headers: common(type, context), body: Array(text.utf8))

@@ -89,7 +89,7 @@ def call(address, method, path, body=None, headers=None, timeout=DEADLINE):
 class House:
     """A folder with keys, a configuration and a store; the simulated provider; and gateways on top of them."""
 
-    def __init__(self, simulator_arguments=(), provider_settings="", through=None):
+    def __init__(self, simulator_arguments=(), provider_settings="", through=None, scopes=""):
         self.folder = tempfile.mkdtemp(prefix="consent-gateway-test-")
         self.log = f"{self.folder}/gateway.log"
         self.provider = Process(["simulate", "--listen", "127.0.0.1:0", *simulator_arguments],
@@ -116,7 +116,7 @@ providers:
 {provider_settings}""")
         run("keys", "init", "--config", self.config)
         made = run("keys", "api", "create", "test", "--config", self.config, "--json",
-                   "--scopes", "consents:read,consents:write,profiles:read")
+                   "--scopes", "consents:read,consents:write,profiles:read" + scopes)
         self.key = json.loads(made)["key"]
 
     def serve(self):

@@ -35,7 +35,7 @@ import NativeSystem
     /// The body's size when a sweep last found that the library had left bytes in the socket.
     var unreadAt: Int?
 
-    var received = ReceivedBytes()
+    var target: [UInt8] = []
     var head: HTTPRequestHead?
     var body: [UInt8] = []
     var response: HTTPResponse?
@@ -64,6 +64,7 @@ import NativeSystem
 
     /// Lets go of the request; the connection may carry another one.
     func forgetRequest() {
+        target = []
         head = nil
         body = []
         response = nil

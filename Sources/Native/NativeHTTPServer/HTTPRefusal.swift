@@ -24,7 +24,7 @@ package enum HTTPRefusal: Sendable, Equatable {
 package enum HTTPDefect: Error, Sendable, Equatable, CustomStringConvertible {
     case requestLine
     case target
-    /// A folded line, a line that ends without CR LF, a NUL, or a head that the parser divides otherwise.
+    /// A folded line, a line that ends without CR LF, or a NUL: the parser leaves the same traces of them.
     case lineEnd
     case fieldName
     case fieldValue

@@ -8,7 +8,7 @@ package enum HTTPServerError: Error, Sendable, Equatable, CustomStringConvertibl
     case notAnAddress(String)
     /// A socket could not be bound: the address is in use, not ours, or needs a privilege.
     case cannotListen(SystemCallError)
-    /// libmicrohttpd did not start, or would receive past us (`clinux_receives_itself`).
+    /// libmicrohttpd did not start.
     case library
     /// The loop could not watch the library.
     case loop(EventLoopError)

@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativeSystem
 
-/// Reads a head beside libmicrohttpd, from the bytes as they came, and refuses what that parser lets through.
+/// Reads a head again, in the buffer where libmicrohttpd has parsed it, and refuses what that parser lets through.
 ///
-/// Every line must end with CR LF and every byte stand where RFC 9112 has a place for it; then the parser's reading
-/// (where the head ends, how many fields it has) must be the same.
-struct HeadReader {
-    private let bytes: [UInt8]
-    /// The next byte to read.
-    private(set) var place = 0
+/// In the buffer the parser has put zeros over each CR LF (two), bare LF (one), the first colon of a field line, and
+/// the blanks around the target. So a lone zero where two must stand is a bare LF or a NUL that the peer sent, a folded
+/// line begins with a blank or was wiped out, and what the parser took for something else shows in the count.
+///
+/// What cannot be told apart from CR LF in that buffer: a NUL before a bare LF, and a line of nothing but a colon with a
+/// bare LF, which the parser takes for the end of the head. A server in front that passes on NULs, or lines without a
+/// name, must not be trusted to frame requests.
+@safe struct HeadReader: ~Copyable {
+    /// From the method's first byte to the last of the empty line.
+    private let bytes: UnsafeRawBufferPointer
+    private let targetStart: Int
+    private let versionStart: Int
 
-    /// - Parameter bytes: begins with the head, or with empty lines before it.
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+    /// - Parameters:
+    ///   - bytes: valid while the access callback runs, as are the offsets into it.
+    @unsafe init(_ bytes: UnsafeRawBufferPointer, targetStart: Int, versionStart: Int) {
+        unsafe self.bytes = bytes
+        self.targetStart = targetStart
+        self.versionStart = versionStart
     }
 
-    /// The head, or the first thing that is wrong with it; `place` is then behind its last byte.
+    /// The head, or the first thing that is wrong with it.
     ///
     /// - Parameters:
-    ///   - size: how long the head is for the parser, from the method's first byte.
+    ///   - target: the request target as it came, cut at a NUL where the peer sent one.
     ///   - fieldCount: how many field lines the parser has found.
-    mutating func read(
-        size: Int, fieldCount: Int, peer: PeerAddress, at now: MonotonicInstant
+    func read(
+        target: [UInt8], fieldCount: Int, peer: PeerAddress, at now: MonotonicInstant
     ) throws(HTTPDefect) -> HTTPRequestHead {
-        while byte(place) == 0x0D, byte(place + 1) == 0x0A { place += 2 }
-        let start = place
         let method = try readMethod()
-        let target = try readTarget()
+        guard versionStart == targetStart + target.count + 1 else { throw .target }
         let (path, query) = try HeadReader.split(target, method: method)
         let isHTTP11 = try readVersion()
         let (headers, hasPaddedCoding) = try readFields()
-        guard place - start == size, headers.count == fieldCount else { throw .lineEnd }
+        guard headers.count == fieldCount else { throw .lineEnd }
         guard !hasPaddedCoding else { throw .transferCoding }
         let length = try HeadReader.framing(of: headers, isHTTP11: isHTTP11)
         return HTTPRequestHead(
@@ -38,46 +45,32 @@ struct HeadReader {
             isHTTP11: isHTTP11, receivedAt: now)
     }
 
-    /// Zero, which stands nowhere in a head, behind the last byte.
     private func byte(_ index: Int) -> UInt8 {
-        index < bytes.count ? bytes[index] : 0
+        unsafe bytes[index]
     }
 
-    private mutating func readMethod() throws(HTTPDefect) -> String {
-        let name = run(while: \.isTokenByte)
-        guard !name.isEmpty, byte(place) == 0x20, byte(place + 1) != 0x20 else { throw .requestLine }
-        place += 1
-        return String(decoding: bytes[name], as: UTF8.self)
+    private func readMethod() throws(HTTPDefect) -> String {
+        guard targetStart > 1, targetStart < versionStart, unsafe versionStart + 10 <= bytes.count,
+            byte(targetStart - 1) == 0
+        else { throw .requestLine }
+        let name = unsafe bytes[0..<(targetStart - 1)]
+        guard unsafe name.allSatisfy(\.isTokenByte) else { throw .requestLine }
+        return unsafe String(decoding: name, as: UTF8.self)
     }
 
-    private mutating func readTarget() throws(HTTPDefect) -> [UInt8] {
-        let target = run { $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }
-        guard !target.isEmpty, byte(place) == 0x20 else { throw .target }
-        place += 1
-        return Array(bytes[target])
-    }
-
-    private mutating func readVersion() throws(HTTPDefect) -> Bool {
-        for expected in "HTTP/1.".utf8 {
-            guard byte(place) == expected else { throw .requestLine }
-            place += 1
+    /// libmicrohttpd has seen to `HTTP/1.` and a digit already.
+    private func readVersion() throws(HTTPDefect) -> Bool {
+        guard byte(versionStart) == 0x48, byte(versionStart + 8) == 0, byte(versionStart + 9) == 0 else {
+            throw .lineEnd
         }
-        let minor = byte(place)
-        guard (0x30...0x39).contains(minor) else { throw .requestLine }
-        place += 1
-        try readLineEnd()
-        return minor != 0x30
-    }
-
-    private mutating func readLineEnd() throws(HTTPDefect) {
-        guard byte(place) == 0x0D, byte(place + 1) == 0x0A else { throw .lineEnd }
-        place += 2
+        return byte(versionStart + 7) != 0x30
     }
 
     /// The path and the query of an origin-form or absolute-form target (RFC 9112, section 3.2).
     private static func split(
         _ target: [UInt8], method: String
     ) throws(HTTPDefect) -> (path: [UInt8], query: [UInt8]?) {
+        guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }) else { throw .target }
         var start = 0
         if target.first != 0x2F {
             if target == [0x2A], method == "OPTIONS" { return (target, nil) }
@@ -103,41 +96,44 @@ struct HeadReader {
         throw .target
     }
 
-    private mutating func readFields() throws(HTTPDefect) -> (headers: HTTPHeaders, hasPaddedCoding: Bool) {
-        let start = place
+    private func readFields() throws(HTTPDefect) -> (headers: HTTPHeaders, hasPaddedCoding: Bool) {
+        let start = versionStart + 10
+        let count = unsafe bytes.count
         var lines: [HTTPHeaders.Line] = []
         lines.reserveCapacity(16)
         var hasPaddedCoding = false
-        while byte(place) != 0x0D {
-            let name = run(while: \.isTokenByte)
-            guard !name.isEmpty, byte(place) == 0x3A else { throw isLineDefect ? .lineEnd : .fieldName }
-            place += 1
-            let value = run(while: \.isFieldValueByte)
-            guard byte(place) != 0x0D || byte(place + 1) == 0x0A else { throw .fieldValue }
-            guard byte(place) == 0x0D else { throw isLineDefect ? .lineEnd : .fieldValue }
-            place += 2
+        var at = start
+        while true {
+            guard at + 1 < count else { throw .lineEnd }
+            if byte(at) == 0 {
+                guard byte(at + 1) == 0, at + 2 == count else { throw .lineEnd }
+                break
+            }
+            guard byte(at) != 0x20, byte(at) != 0x09 else { throw .lineEnd }
+            let name = try run(from: at, orThrow: .fieldName, while: \.isTokenByte)
+            let value = try run(from: name.upperBound + 1, orThrow: .fieldValue, while: \.isFieldValueByte)
+            guard value.upperBound + 1 < count, byte(value.upperBound + 1) == 0 else { throw .lineEnd }
             let trimmed = trim(value)
             if name.count == 17, trimmed.upperBound != value.upperBound { hasPaddedCoding = true }
             lines.append(HTTPHeaders.Line(name: name - start, value: trimmed - start))
+            at = value.upperBound + 2
         }
-        try readLineEnd()
-        return (HTTPHeaders(bytes: Array(bytes[start..<place]), lines: lines), hasPaddedCoding)
+        let copy = unsafe [UInt8](UnsafeRawBufferPointer(rebasing: bytes[start..<count]))
+        return (HTTPHeaders(bytes: copy, lines: lines), hasPaddedCoding)
     }
 
-    /// Whether the next byte is one that only a folded or badly ended line has there, or a NUL.
-    private var isLineDefect: Bool {
-        switch byte(place) {
-        case 0, 0x0A: true
-        case 0x09, 0x20: byte(place - 1) == 0x0A
-        default: false
+    /// The bytes from `start` to the next zero.
+    private func run(
+        from start: Int, orThrow defect: HTTPDefect, while isAllowed: (UInt8) -> Bool
+    ) throws(HTTPDefect) -> Range<Int> {
+        let count = unsafe bytes.count
+        var at = start
+        while at < count, byte(at) != 0 {
+            guard isAllowed(byte(at)) else { throw defect }
+            at += 1
         }
-    }
-
-    /// Moves behind the bytes that are allowed.
-    private mutating func run(while isAllowed: (UInt8) -> Bool) -> Range<Int> {
-        let start = place
-        while place < bytes.count, isAllowed(bytes[place]) { place += 1 }
-        return start..<place
+        guard at < count else { throw .lineEnd }
+        return start..<at
     }
 
     private func trim(_ range: Range<Int>) -> Range<Int> {

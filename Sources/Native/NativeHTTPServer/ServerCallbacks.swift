@@ -6,14 +6,6 @@ import NativeSystem
 // The functions that libmicrohttpd calls, all on the loop's thread within MHD_run. They find the loop in `cls`, and the
 // connection where it was put when it began; neither is retained by the library except for that one reference.
 
-/// The library has received bytes, and not read them yet (clinux_tap_received).
-func receivedCallback(
-    _ context: UnsafeMutableRawPointer?, _ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int
-) {
-    guard let server = unsafe serverLoop(context) else { return }
-    unsafe server.bytesReceived(UnsafeRawBufferPointer(start: bytes, count: count), on: descriptor)
-}
-
 /// A request's step: its head, a part of its body, or the wish for an answer (MHD_AccessHandlerCallback).
 func accessCallback(
     _ cls: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
@@ -24,9 +16,13 @@ func accessCallback(
         let connection = unsafe connection(of: handle), let partSize = unsafe partSize
     else { return .NO }
     if connection.phase == .head {
+        guard let url = unsafe url, let method = unsafe method, let version = unsafe version else { return .NO }
         let size = unsafe cmicrohttpd_head_size(handle)
+        let reader = unsafe HeadReader(
+            UnsafeRawBufferPointer(start: method, count: size), targetStart: url - method,
+            versionStart: version - method)
         let fieldCount = unsafe Int(MHD_get_connection_values(handle, .HEADER_KIND, nil, nil))
-        return server.headReceived(connection, size: size, fieldCount: fieldCount)
+        return server.headReceived(connection, reader, size: size, fieldCount: fieldCount)
     }
     guard unsafe partSize.pointee > 0 else { return server.answerWanted(connection) }
     let result = unsafe server.bodyReceived(
@@ -40,7 +36,8 @@ func targetCallback(
     _ cls: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>, _ handle: OpaquePointer
 ) -> UnsafeMutableRawPointer? {
     guard let server = unsafe serverLoop(cls), let connection = unsafe connection(of: handle) else { return nil }
-    server.targetSeen(connection)
+    let bytes = unsafe UnsafeRawBufferPointer(start: target, count: strlen(target))
+    server.targetSeen(connection, unsafe [UInt8](bytes))
     return nil
 }
 

@@ -22,30 +22,25 @@ extension ServerLoop {
         remove(connection)
     }
 
-    /// The library is about to read these bytes.
-    func bytesReceived(_ part: UnsafeRawBufferPointer, on descriptor: Int32) {
-        guard let connection = byDescriptor[descriptor] else { return }
-        unsafe connection.received.append(part, limit: connectionMemory)
-    }
-
     /// The first line is in.
-    func targetSeen(_ connection: HTTPConnection) {
+    func targetSeen(_ connection: HTTPConnection, _ target: [UInt8]) {
         guard connection.phase == .waiting else { return }
+        connection.target = target
         // The first head's time began with the connection.
         let deadline = MonotonicInstant.now().advanced(by: limits.headTimeout)
         connection.enter(.head, until: connection.isFirst ? min(deadline, connection.deadline) : deadline)
     }
 
     /// The head is in. Refused here, nothing of the body is read, and no `100 Continue` is sent.
-    func headReceived(_ connection: HTTPConnection, size: Int, fieldCount: Int) -> MHD_Result {
+    func headReceived(_ connection: HTTPConnection, _ reader: borrowing HeadReader, size: Int, fieldCount: Int)
+        -> MHD_Result
+    {
         let now = MonotonicInstant.now()
         count(connection)
         guard size <= limits.headBytes else { return answerEarly(connection, render(.headersTooLarge, head: nil)) }
         let head: HTTPRequestHead
         do throws(HTTPDefect) {
-            var reader = HeadReader(connection.received.bytes)
-            head = try reader.read(size: size, fieldCount: fieldCount, peer: connection.peer, at: now)
-            connection.received.drop(headEnd: reader.place, body: head.bodyLength)
+            head = try reader.read(target: connection.target, fieldCount: fieldCount, peer: connection.peer, at: now)
         } catch {
             return answerEarly(connection, render(.badRequest(error), head: nil))
         }
@@ -172,9 +167,7 @@ extension ServerLoop {
         // The library closes the connection of a request that is refused so.
         if response.isHangUp { return .NO }
         let sendable = response.isSendable ? response : render(.unsendableResponse, head: connection.head)
-        // Behind a chunked body only the parser knows where the next head begins, and we don't trust it there.
-        let isLast = isDraining || sendable.closesConnection || connection.head?.bodyLength == .chunked
-        return unsafe queueAnswer(sendable, on: handle, closing: isLast)
+        return unsafe queueAnswer(sendable, on: handle, closing: isDraining || sendable.closesConnection)
     }
 }
 

@@ -24,7 +24,6 @@ import NativeSystem
     private let sweepInterval: Duration
 
     private(set) var connections: [HTTPConnection] = []
-    private(set) var byDescriptor: [Int32: HTTPConnection] = [:]
     private(set) var isDraining = false
     private(set) var isStopping = false
     /// Whether the run that is under way has begun a request, or queued an answer.
@@ -45,7 +44,7 @@ import NativeSystem
     /// Starts the daemon on `listener`, which is ours to close from here on.
     func start(on listener: consuming ListeningSocket) throws(HTTPServerError) {
         let descriptor = listener.release()
-        guard clinux_receives_itself(), let started = unsafe startDaemon(descriptor) else {
+        guard let started = unsafe startDaemon(descriptor) else {
             close(descriptor)
             throw .library
         }
@@ -66,16 +65,14 @@ import NativeSystem
         run()
     }
 
-    /// Bytes that the library has for a connection.
-    var connectionMemory: Int { limits.headBytes + 8_192 }
-
     private func startDaemon(_ descriptor: Int32) -> OpaquePointer? {
         // The library's own limits lie above ours, so that ours answer; its time-outs (0: none) only count silence.
         // It wipes a connection's memory after every request, so that is kept as small as a full head allows.
+        let memory = limits.headBytes + 8_192
         let options = unsafe [
             MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections + 1_024, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: 0, ptr_value: nil),
-            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: connectionMemory, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: memory, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_INCREMENT, value: 4_096, ptr_value: nil),
             MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 1, ptr_value: nil),
             // Loops block SIGPIPE on their threads.
@@ -117,7 +114,7 @@ import NativeSystem
         isStopping = true
         // The library aborts when it is stopped over a suspended connection.
         for connection in connections { resume(connection) }
-        for _ in 0..<4 { unsafe runOnce(daemon) }
+        for _ in 0..<4 { unsafe MHD_run(daemon) }
         if let sweep { loop.cancel(sweep) }
         sweep = nil
         if let registration { loop.deregister(registration) }
@@ -133,19 +130,12 @@ import NativeSystem
         guard let daemon = unsafe daemon else { return }
         hasBegun = false
         hasQueued = false
-        unsafe runOnce(daemon)
+        unsafe MHD_run(daemon)
         // A queued answer is sent by the next run; at once, unless that would suspend a request whose handler is
         // about to run.
-        if hasQueued, !hasBegun { unsafe runOnce(daemon) }
+        if hasQueued, !hasBegun { unsafe MHD_run(daemon) }
         var milliseconds: UInt64 = 0
         if unsafe MHD_get_timeout(daemon, &milliseconds) == .YES, milliseconds == 0 { scheduleRun() }
-    }
-
-    /// One run of the library, which shows us what it receives.
-    private func runOnce(_ daemon: OpaquePointer) {
-        unsafe clinux_tap_received(receivedCallback, Unmanaged.passUnretained(self).toOpaque())
-        unsafe MHD_run(daemon)
-        clinux_tap_received(nil, nil)
     }
 
     /// Runs the library once more, after the work that waits now.
@@ -172,12 +162,10 @@ import NativeSystem
     func add(_ connection: HTTPConnection) {
         connection.place = connections.count
         connections.append(connection)
-        byDescriptor[connection.socket.descriptor] = connection
         if sweep == nil, !isStopping { scheduleSweep() }
     }
 
     func remove(_ connection: HTTPConnection) {
-        byDescriptor[connection.socket.descriptor] = nil
         let last = connections.removeLast()
         guard last !== connection else { return }
         connections[connection.place] = last

@@ -47,10 +47,3 @@ void clinux_unwatch_signals(void);
 int clinux_catch_signal(int number, bool caught);
 // The processors that this process may run on; CPU_COUNT is a macro.
 int clinux_processor_count(void);
-
-// Shows this thread every byte that a library receives by recv(2) without flags, right after the call; NULL ends it.
-// For libmicrohttpd, which has no call for it: CLinux defines `recv` over glibc's, and asks glibc's recvfrom.
-typedef void (*clinux_received)(void *_Nullable context, int descriptor, const void *_Nonnull bytes, size_t count);
-void clinux_tap_received(clinux_received _Nullable received, void *_Nullable context);
-// Whether libraries find that `recv`; false where the program was linked so that it is hidden from them.
-bool clinux_receives_itself(void);

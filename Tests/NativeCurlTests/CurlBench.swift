@@ -22,18 +22,18 @@ func withClient<Result: Sendable>(
 }
 
 extension CurlRequest {
-    static func get(_ url: String, timeout: Duration = .seconds(10)) -> CurlRequest {
+    static func get(_ url: String, timeout: Duration = .seconds(60)) -> CurlRequest {
         CurlRequest(
-            method: .get, url: url, headers: [], connectTimeout: .seconds(5), timeout: timeout, spends: false)
+            method: .get, url: url, headers: [], connectTimeout: .seconds(30), timeout: timeout, spends: false)
     }
 
     /// A request that spends a code.
     static func spend(
-        _ url: String, timeout: Duration = .seconds(10), fence: (@Sendable () -> Bool)? = nil
+        _ url: String, timeout: Duration = .seconds(60), fence: (@Sendable () -> Bool)? = nil
     ) -> CurlRequest {
         CurlRequest(
             method: .postForm(Array("grant_type=authorization_code&code=C".utf8)), url: url, headers: [],
-            connectTimeout: .seconds(5), timeout: timeout, spends: true, beforeFirstByte: fence)
+            connectTimeout: .seconds(30), timeout: timeout, spends: true, beforeFirstByte: fence)
     }
 }
 

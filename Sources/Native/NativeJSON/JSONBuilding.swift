@@ -14,14 +14,7 @@ extension JSONValue {
         return value
     }
 
-    package init(_ text: String) {
-        var text = text
-        self = text.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) { characters in
-                unsafe Self.made(json_stringn_nocheck(characters.baseAddress ?? Self.emptyText, characters.count))
-            }
-        }
-    }
+    package init(_ text: String) { self = unsafe Self.made(Self.node(of: text)) }
 
     package init(_ number: Int64) { self = unsafe Self.made(json_integer(json_int_t(number))) }
 
@@ -32,18 +25,10 @@ extension JSONValue {
 
     /// Puts a member at the end, or a new value in the place of the member of that name.
     /// Precondition: the value is an object.
-    package mutating func set(_ name: String, _ value: JSONValue) {
-        precondition(kind == .object, "a member can be set in an object only")
-        makeUnique()
-        var name = name
-        let code = name.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) {
-                unsafe json_object_setn_new_nocheck(
-                    node, $0.baseAddress ?? Self.emptyText, $0.count, json_incref(value.node))
-            }
-        }
-        Self.check(code)
-    }
+    package mutating func set(_ name: String, _ value: JSONValue) { unsafe put(json_incref(value.node), as: name) }
+
+    /// Most members are texts; they need no document of their own on the way.
+    package mutating func set(_ name: String, _ text: String) { unsafe put(Self.node(of: text), as: name) }
 
     package mutating func set(_ name: String, _ value: some JSONConvertible) { set(name, value.json) }
 
@@ -55,6 +40,28 @@ extension JSONValue {
     }
 
     package mutating func append(_ element: some JSONConvertible) { append(element.json) }
+
+    /// Takes over the reference that `member` brings. jansson refuses nil, which is what it gives without memory.
+    private mutating func put(_ member: UnsafeMutablePointer<json_t>?, as name: String) {
+        precondition(kind == .object, "a member can be set in an object only")
+        makeUnique()
+        var name = name
+        let code = name.withUTF8 { utf8 in
+            unsafe utf8.withMemoryRebound(to: CChar.self) {
+                unsafe json_object_setn_new_nocheck(node, $0.baseAddress ?? Self.emptyText, $0.count, member)
+            }
+        }
+        Self.check(code)
+    }
+
+    private static func node(of text: String) -> UnsafeMutablePointer<json_t>? {
+        var text = text
+        return text.withUTF8 { utf8 in
+            unsafe utf8.withMemoryRebound(to: CChar.self) {
+                unsafe json_stringn_nocheck($0.baseAddress ?? emptyText, $0.count)
+            }
+        }
+    }
 
     /// Copies one level unless this variable holds the only reference to the node.
     private mutating func makeUnique() {

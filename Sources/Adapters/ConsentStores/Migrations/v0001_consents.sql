@@ -2,6 +2,8 @@
 -- Times are milliseconds since 1970 unless a comment says otherwise; identifiers are the 16 bytes of a UUIDv7;
 -- `sealed` columns are the vault's envelopes; an `_index` or `digest` is a keyed digest of 32 bytes.
 -- A CHECK of three words or more spells them out with OR: for IN, SQLite fills a temporary table at each write.
+-- Tables of small rows have no rowid. Consents and reservations have one: in a tree by its key, a row of more than a
+-- quarter of a page spills into a page of its own, and each state of a reservation rewrites a page somewhere else.
 
 CREATE TABLE consents (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
@@ -64,7 +66,7 @@ CREATE TABLE consents (
     spare_tokens_sealed BLOB,                 -- the loser of a race, tried once if the winner's is refused
     spare_generation INTEGER,
     profile_sealed BLOB
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE UNIQUE INDEX consents_one_live ON consents (provider, environment, subject_index, provider_subject_index)
     WHERE status IN ('active', 'failing', 'reauthorization_required') AND provider_subject_index IS NOT NULL;
@@ -125,7 +127,7 @@ CREATE TABLE code_reservations (
     CHECK ((state = 'consent') = (consent_id IS NOT NULL)),
     CHECK ((state = 'ended') = (verdict IS NOT NULL)),
     CHECK (state <> 'kept' OR grant_sealed IS NOT NULL)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE INDEX code_reservations_unsettled ON code_reservations (state, reserved_at) WHERE state IN ('sent', 'kept');
 CREATE INDEX code_reservations_by_consent ON code_reservations (consent_id) WHERE consent_id IS NOT NULL;

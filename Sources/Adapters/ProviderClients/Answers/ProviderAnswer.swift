@@ -27,8 +27,8 @@ package struct ProviderAnswer: Sendable {
     /// The media type without its parameters, in lower case (RFC 9110, section 8.3.1); nil where none is given.
     var mediaType: String? {
         guard let field = header("content-type") else { return nil }
-        let type = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-        return type.isEmpty ? nil : type.lowercased()
+        let type = field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 }
+        return type.isEmpty ? nil : String(decoding: type, as: UTF8.self).lowercased()
     }
 }
 

@@ -34,13 +34,15 @@ final class TestGateway: Sendable {
     /// - Parameters:
     ///   - providerSettings: further lines of the provider's section, indented by four.
     ///   - sections: further top-level sections.
+    ///   - limits: what stands in `server.limits`.
     static func with<Value>(
         provider url: String, providerSettings: String = "", sections: String = "",
+        limits: String = "exchanges_per_subject: 100000/s",
         _ body: (TestGateway) async throws -> Value
     ) async throws -> Value {
         let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
         defer { removeFolder(at: folder) }
-        try prepare(folder, configuration(url, providerSettings, sections))
+        try prepare(folder, configuration(url, providerSettings, sections, limits))
         let gateway = try await start(in: folder)
         do {
             let value = try await body(gateway)
@@ -80,11 +82,14 @@ final class TestGateway: Sendable {
         serving.place.close()
     }
 
-    private static func configuration(_ url: String, _ providerSettings: String, _ sections: String) -> String {
+    private static func configuration(
+        _ url: String, _ providerSettings: String, _ sections: String, _ limits: String
+    ) -> String {
         """
         server:
           listen: 127.0.0.1:0
           admin_listen: 127.0.0.1:0
+          limits: { \(limits) }
         store:
           url: sqlite:consents.db
         vault:
@@ -159,7 +164,9 @@ extension TestGateway {
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n"
                 + "Connection: close\r\n\r\n")
         let text = String(decoding: try await connection.readToEnd(), as: UTF8.self)
-        guard let status = Int(text.dropFirst(9).prefix(3)), let end = text.firstRange(of: "\r\n\r\n") else { throw NoAnswer() }
+        guard let status = Int(text.dropFirst(9).prefix(3)), let end = text.firstRange(of: "\r\n\r\n") else {
+            throw NoAnswer()
+        }
         let body = Array(text[end.upperBound...].utf8)
         return TestAnswerText(status: status, json: body.isEmpty ? .null : try JSONValue.parse(body, as: .callers))
     }

@@ -12,7 +12,8 @@ enum Definitions {
     ) -> ProviderDefinition {
         ProviderDefinition(
             facts: facts("paypal", clientID: "ID", tokenEndpoint, answer: answer), userinfoEndpoint: userinfoEndpoint,
-            revocationEndpoint: revocationEndpoint, authentication: .basic(secret: SecretText("SECRET"), encoding: .rfc6749),
+            revocationEndpoint: revocationEndpoint,
+            authentication: .basic(secret: SecretText("SECRET"), encoding: .rfc6749),
             codeParameters: CodeParameters(
                 sdk: [
                     RequestParameter(name: "response_type", value: "token"),

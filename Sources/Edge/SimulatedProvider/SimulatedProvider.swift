@@ -41,7 +41,7 @@ package final class SimulatedProvider: Sendable {
             bodyTimeout: .seconds(20), idleTimeout: .seconds(60))
         let server = try await HTTPServer.start(
             on: group, options: HTTPServerOptions(host: host, port: port, limits: limits, identity: nil),
-                handler: handler)
+            handler: handler)
         let provider = SimulatedProvider(simulation, milliseconds, server)
         let url = provider.url
         simulation.withLock { $0.issuer = url }

@@ -41,7 +41,8 @@ package final class HTTPServer: Sendable {
         var port = options.port
         var parts: [ServerLoop] = []
         for loop in loops.loops {
-            let part = ServerLoop(loop: loop, handler: handler, limits: options.limits, counters: counters, identity: options.identity)
+            let part = ServerLoop(
+                loop: loop, handler: handler, limits: options.limits, counters: counters, identity: options.identity)
             do throws(HTTPServerError) {
                 port = try await startPart(part, host: options.host, port: port)
                 parts.append(part)

@@ -60,7 +60,8 @@ struct Serving: Sendable {
             isDraining: { [isDraining] in isDraining.withLock { $0 } }, metrics: page, time: place.time,
             entropy: place.entropy)
         let settings = place.settings.server
-        admin = try await Serving.listen(adminHandler, at: settings.adminListen, settings.limits, nil, place, "admin_listen")
+        admin = try await Serving.listen(
+            adminHandler, at: settings.adminListen, settings.limits, nil, place, "admin_listen")
         do throws(StartFailure) {
             let identity = try settings.tls.map(TLSFiles.identity)
             api = try await Serving.listen(handler, at: settings.listen, settings.limits, identity, place, "listen")

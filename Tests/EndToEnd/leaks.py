@@ -26,8 +26,9 @@ def leaves(value):
         yield value
 
 
-# Members that are the same for everybody.
-HARMLESS = ("token_type", "scope", "app_id", "locale", "zoneinfo", "account_type", "country", "error")
+# Members that are the same for everybody, and the provider's own names for its log lines, which are shown.
+HARMLESS = ("token_type", "scope", "app_id", "locale", "zoneinfo", "account_type", "country", "error", "correlation_id",
+            "debug_id")
 
 
 def canaries(house, codes, subjects):

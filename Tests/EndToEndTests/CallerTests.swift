@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ConsentStores
 import Consents
-import HTTPEdge
 import NativeCurl
 import NativeHTTPServer
 import NativeJSON
@@ -9,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import GatewayAssembly
+@testable import HTTPEdge
 
 @Suite("Who may call what")
 struct CallerTests {
@@ -32,7 +32,21 @@ struct CallerTests {
         }
     }
 
-    @Test("each call needs its scope, and admin implies no other", arguments: CallerScope.allCases)
+    /// The table of the contract, section 2: each call and the scope that a key needs for it.
+    static let calls: [(method: String, path: String, body: String?, scope: CallerScope)] = [
+        ("POST", "/v1/consents", #"{"provider":"paypal","subject":"u","response":{"code":"c"}}"#, .consentsWrite),
+        ("GET", "/v1/consents", nil, .consentsRead),
+        ("HEAD", "/v1/consents", nil, .consentsRead),
+        ("GET", "/v1/consents/\(id)", nil, .consentsRead),
+        ("HEAD", "/v1/consents/\(id)", nil, .consentsRead),
+        ("DELETE", "/v1/consents/\(id)", nil, .consentsWrite),
+        ("GET", "/v1/consents/\(id)/profile", nil, .profilesRead),
+        ("POST", "/v1/consents/\(id)/refresh", nil, .consentsWrite),
+        ("POST", "/v1/consents/\(id)/access-token", "{}", .tokensRead),
+        ("GET", "/v1/consents/\(id)/events", nil, .consentsRead),
+    ]
+
+    @Test("each call needs its own scope and no other does, admin included", arguments: CallerScope.allCases)
     func scopes(_ scope: CallerScope) async throws {
         let script = try PayPalScript()
         defer { script.provider.stop() }
@@ -41,18 +55,33 @@ struct CallerTests {
                 name: "narrow", scopes: [scope], lifetime: nil, now: gateway.serving.place.time.now)
             try await gateway.serving.gateway.store.createAPIKey(made.key)
             try await gateway.serving.callers.reload()
-            let key = made.text.reveal()
-            let path = "/v1/consents/\(CallerTests.id)"
-            let read = try await gateway.call(.get, path, key: key)
-            #expect(read.code == (scope == .consentsRead ? "not_found" : "insufficient_scope"))
-            let refresh = try await gateway.call(.post([]), path + "/refresh", key: key)
-            #expect(refresh.code == (scope == .consentsWrite ? "not_found" : "insufficient_scope"))
-            let body = CurlMethod.post(Array(#"{"provider":"paypal","subject":"u","response":{"code":"c"}}"#.utf8))
-            let write = try await gateway.call(body, "/v1/consents", key: key)
-            #expect(write.status == (scope == .consentsWrite ? 201 : 403))
-            #expect(write.json["profile"] == nil, "the profile is for keys with profiles:read")
-            #expect((write.headers["www-authenticate"] != nil) == (write.status == 403))
+            for call in CallerTests.calls {
+                let answer = try await gateway.raw(
+                    call.method, call.path, body: call.body, key: made.text.reveal())
+                if call.scope == scope {
+                    #expect([200, 201, 404].contains(answer.status), "\(call.method) \(call.path): \(answer)")
+                } else {
+                    #expect(answer.status == 403, "\(call.method) \(call.path): \(answer)")
+                    if call.method != "HEAD" { #expect(answer.code == "insufficient_scope") }
+                }
+                #expect(answer.json["profile"] == nil, "the profile is for keys with profiles:read")
+            }
         }
+    }
+
+    @Test("the table has every call of the router, and nothing else")
+    func tableIsWhole() {
+        let described = CallerTests.calls.map { "\($0.method) \($0.path.replacing(CallerTests.id, with: "{id}"))" }
+        var routed: Set<String> = []
+        for pattern in Route.patterns where pattern != PublicPages.openAPIPath {
+            let segments = pattern.replacing("{id}", with: CallerTests.id).split(separator: "/").map(String.init)
+            for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"] {
+                if case .route = Route.match(method: method, segments: segments) {
+                    routed.insert("\(method) \(pattern)")
+                }
+            }
+        }
+        #expect(Set(described.filter { !$0.hasPrefix("HEAD") }) == routed)
     }
 
     @Test("a key that has expired, and one that was revoked, is no key")

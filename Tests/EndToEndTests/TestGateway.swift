@@ -10,6 +10,7 @@ import NativeJSON
 import NativeSystem
 import Observability
 import TestSupport
+import Testing
 import TokenVaults
 
 @testable import GatewayAssembly
@@ -19,13 +20,18 @@ final class TestGateway: Sendable {
     let folder: String
     let serving: Serving
     let key: String
+    /// Every log line of the gateway, at the level `debug`.
+    let log: MemorySink
     private let clientLoop: EventLoop
     private let client: CurlClient
 
-    private init(folder: String, serving: Serving, key: String, loop: EventLoop, client: CurlClient) {
+    private init(
+        folder: String, serving: Serving, key: String, log: MemorySink, loop: EventLoop, client: CurlClient
+    ) {
         self.folder = folder
         self.serving = serving
         self.key = key
+        self.log = log
         clientLoop = loop
         self.client = client
     }
@@ -56,8 +62,10 @@ final class TestGateway: Sendable {
 
     /// Another gateway on the same folder: the next life of the process, or a second instance.
     static func start(in folder: String) async throws -> TestGateway {
-        let place = try Workplace.open(configPath: folder + "/gateway.yaml", environment: [:], loops: 1)
-        place.log.setLevel(.error)
+        let log = MemorySink()
+        let place = try Workplace.open(
+            configPath: folder + "/gateway.yaml", environment: [:], loops: 1, sink: log)
+        place.log.setLevel(.debug)
         let serving = try await Serving.start(in: place)
         let made = APIKey.make(
             name: "test-\(serving.api.port)", scopes: Set(CallerScope.allCases), lifetime: nil, now: place.time.now)
@@ -66,7 +74,7 @@ final class TestGateway: Sendable {
         let loop = try EventLoop.start(name: "test client")
         let client = try CurlClient(loop: loop, configuration: CurlConfiguration())
         return TestGateway(
-            folder: folder, serving: serving, key: made.text.reveal(), loop: loop, client: client)
+            folder: folder, serving: serving, key: made.text.reveal(), log: log, loop: loop, client: client)
     }
 
     static func prepare(_ folder: String, _ configuration: String) throws {
@@ -80,6 +88,23 @@ final class TestGateway: Sendable {
         await client.stop()
         clientLoop.stop()
         serving.place.close()
+        searchForCanaries()
+    }
+
+    /// Tokens, codes and attributes of these tests say `canary`; none of them, and no secret, may be in a log line or in
+    /// a file of the store.
+    private func searchForCanaries() {
+        var outputs = ["the log": log.text]
+        for name in ["consents.db", "consents.db-wal"] {
+            if let content = try? readFile(at: "\(folder)/\(name)", limit: 1 << 26) {
+                outputs[name] = String(decoding: content.bytes, as: UTF8.self)
+            }
+        }
+        for (place, text) in outputs {
+            for secret in ["canary", "Canary", "simulated-secret", "acme-secret", key] {
+                #expect(!text.contains(secret), "\(secret) stands in \(place)")
+            }
+        }
     }
 
     private static func configuration(
@@ -158,17 +183,19 @@ extension TestGateway {
     func refresh(_ id: String) async throws -> TestAnswer { try await call(.post([]), "/v1/consents/\(id)/refresh") }
 
     /// One call of any method on a connection of its own.
-    func raw(_ method: String, _ path: String) async throws -> TestAnswerText {
+    func raw(_ method: String, _ path: String, body: String? = nil, key: String? = nil) async throws -> TestAnswerText {
         let connection = try RawConnection(port: serving.api.port)
+        let fields = body.map { "Content-Type: application/json\r\nContent-Length: \($0.utf8.count)\r\n" } ?? ""
         try connection.send(
-            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n"
-                + "Connection: close\r\n\r\n")
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key ?? self.key)\r\n"
+                + "Connection: close\r\n\(fields)\r\n\(body ?? "")")
         let text = String(decoding: try await connection.readToEnd(), as: UTF8.self)
         guard let status = Int(text.dropFirst(9).prefix(3)), let end = text.firstRange(of: "\r\n\r\n") else {
             throw NoAnswer()
         }
-        let body = Array(text[end.upperBound...].utf8)
-        return TestAnswerText(status: status, json: body.isEmpty ? .null : try JSONValue.parse(body, as: .callers))
+        let content = Array(text[end.upperBound...].utf8)
+        let json = content.isEmpty ? JSONValue.null : try JSONValue.parse(content, as: .callers)
+        return TestAnswerText(status: status, json: json)
     }
 
     func events(_ id: String) async throws -> [StoredEvent] {

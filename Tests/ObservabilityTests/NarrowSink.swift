@@ -15,6 +15,8 @@ final class NarrowSink: LogSink {
         isOpen.withLock { $0 = true }
     }
 
+    func flush(within limit: Duration) {}
+
     func write(_ line: [UInt8]) -> Bool {
         isOpen.withLock { $0 } && kept.write(line)
     }

@@ -78,7 +78,7 @@ package final class HTTPServer: Sendable {
         counters.connections.load(ordering: .relaxed)
     }
 
-    /// Stops listening and closes idle connections; from now on every answer says `Connection: close`.
+    /// Stops listening and closes connections that stay idle for a second; from now on every answer says `Connection: close`.
     ///
     /// Requests under way, and those whose bytes have arrived, are served on.
     package func drain() async {

@@ -97,7 +97,12 @@ import NativeSystem
             targetCallback, connectionCallback, completedCallback, unescapeCallback)
     }
 
-    /// Takes no more connections; what is idle closes, every answer from now on says `Connection: close`.
+    /// How long an idle connection stays when the server drains: a request that is on its way by then is answered,
+    /// not reset.
+    static let farewell = Duration.seconds(1)
+
+    /// Takes no more connections; every answer from now on says `Connection: close`, what is idle closes after the
+    /// farewell.
     func drain() {
         guard !isDraining, let daemon = unsafe daemon else { return }
         isDraining = true
@@ -105,8 +110,9 @@ import NativeSystem
             takeQueuedConnections()
             unsafe leaveListener(of: daemon)
         }
-        for connection in connections where connection.phase == .waiting && !connection.socket.hasUnreadBytes {
-            end(connection)
+        let end = MonotonicInstant.now().advanced(by: ServerLoop.farewell)
+        for connection in connections where connection.phase == .waiting {
+            connection.enter(.waiting, until: min(connection.deadline, end))
         }
         run()
     }

@@ -6,6 +6,8 @@ package protocol LogSink: Sendable {
     /// Takes a line, which ends with a line feed, and returns at once.
     /// - Returns: false where the line was lost.
     func write(_ line: [UInt8]) -> Bool
+    /// Waits until all lines are out, at most `limit`; blocks the thread. For the end of the program.
+    func flush(within limit: Duration)
 }
 
 /// Standard error, written from a thread of its own; a reader that stops reading costs lines, not requests.
@@ -19,7 +21,6 @@ package struct StandardErrorSink: LogSink {
 
     package func write(_ line: [UInt8]) -> Bool { writer.append(line) }
 
-    /// Waits until all lines are out, at most `limit`; blocks the thread. For the end of the program.
     package func flush(within limit: Duration) { writer.flush(within: limit) }
 }
 
@@ -33,6 +34,9 @@ package final class MemorySink: LogSink {
         kept.withLock { $0 += line }
         return true
     }
+
+    /// They are out as soon as they are written.
+    package func flush(within limit: Duration) {}
 
     /// Everything that was written.
     package var text: String { String(decoding: kept.withLock { $0 }, as: UTF8.self) }

@@ -129,7 +129,8 @@ package enum Program {
         _ asked: Invocation, _ environment: [String: String], _ body: (Workplace) async -> CommandOutput
     ) async -> CommandOutput {
         do throws(StartFailure) {
-            let place = try Workplace.open(configPath: asked.configPath, environment: environment, loops: 1)
+            let place = try Workplace.open(
+                configPath: asked.configPath, environment: environment, loops: 1, sink: Workplace.standardError())
             place.log.setLevel(.warning)
             let output = await body(place)
             place.close()

@@ -26,7 +26,8 @@ enum ServeCommand {
     ) async throws(StartFailure) -> CommandOutput {
         try prepareProcess()
         let place = try Workplace.open(
-            configPath: configPath, environment: environment, loops: max(1, processorCount()))
+            configPath: configPath, environment: environment, loops: max(1, processorCount()),
+            sink: Workplace.standardError())
         defer { place.close() }
         for warning in place.loaded.warnings {
             place.log.warning("the configuration draws a warning", [Fact(.reason, "\(warning)")])

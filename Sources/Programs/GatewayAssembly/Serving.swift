@@ -141,9 +141,11 @@ struct Serving: Sendable {
     func drain() async {
         isDraining.withLock { $0 = true }
         await api.drain()
+        let farewell = place.time.monotonic + .seconds(2)
         while !Task.isCancelled {
             let flights = await gateway.flightsUnderWay
-            if flights == 0, api.openRequests == 0 { return }
+            let hasLeft = api.openConnections == 0 || place.time.monotonic >= farewell
+            if flights == 0, api.openRequests == 0, hasLeft { return }
             try? await place.time.sleep(until: place.time.monotonic + .milliseconds(20))
         }
     }

@@ -17,16 +17,18 @@ struct Workplace: Sendable {
     let entropy: SystemEntropy
     let metrics: Metrics
     let log: Log
-    let logSink: StandardErrorSink
+    let logSink: any LogSink
 
     var settings: GatewaySettings { loaded.settings }
 
     /// Reads the configuration and starts the loops.
-    /// - Parameter loops: how many threads.
+    /// - Parameters:
+    ///   - loops: how many threads.
+    ///   - sink: where log lines go.
     /// - Throws: `StartFailure` with status 3 for the configuration.
-    static func open(configPath: String?, environment: [String: String], loops count: Int) throws(StartFailure)
-        -> Workplace
-    {
+    static func open(
+        configPath: String?, environment: [String: String], loops count: Int, sink: any LogSink
+    ) throws(StartFailure) -> Workplace {
         let loaded: LoadedSettings
         do throws(SettingsErrors) {
             loaded = try SettingsLoader.load(path: configPath, environment: environment, options: .whole)
@@ -34,7 +36,6 @@ struct Workplace: Sendable {
             throw StartFailure(error)
         }
         do {
-            let sink = try StandardErrorSink()
             let loops = try EventLoopGroup.start(name: "loop", count: count)
             let log = Log(
                 level: LogLevel(loaded.settings.logging.level), format: LogFormat(loaded.settings.logging.format),
@@ -44,6 +45,15 @@ struct Workplace: Sendable {
                 entropy: SystemEntropy(), metrics: Metrics(MetricWords(loaded.settings)), log: log, logSink: sink)
         } catch {
             throw StartFailure("the program's threads cannot be started: \(error)", .partlyDone)
+        }
+    }
+
+    /// The log of a program.
+    static func standardError() throws(StartFailure) -> StandardErrorSink {
+        do {
+            return try StandardErrorSink()
+        } catch {
+            throw StartFailure("the log cannot be started: \(error)", .partlyDone)
         }
     }
 

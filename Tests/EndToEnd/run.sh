@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of whole processes, on the release build: the commands on a terminal, what can be read in the files that are
-# left, an operator's mishaps, a restart under load, SIGKILL at each step of an exchange, and 128 callers for 10 s.
+# left, an operator's mishaps, ten thousand idle connections, a restart under load, SIGKILL at each step of an exchange, and 128 callers for 10 s.
 # run.sh [KILLS [CALLERS [SECONDS]]]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -12,6 +12,7 @@ export GATEWAY
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/leaks.py
 python3 Tests/EndToEnd/operations.py
+python3 Tests/EndToEnd/idle.py
 python3 Tests/EndToEnd/restart.py
 python3 Tests/EndToEnd/kill_exchange.py "${1:-50}"
 python3 Tests/EndToEnd/load.py "${2:-128}" "${3:-10}"

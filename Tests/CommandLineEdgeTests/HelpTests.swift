@@ -17,7 +17,7 @@ struct HelpTests {
                   serve                 the API and the admin listener, until SIGTERM or SIGINT
                   demo                  `serve` on the simulated provider, with an empty store
                   simulate              the simulated provider alone
-                  refresh ID…           refresh these consents' tokens now
+                  refresh [ID…]         new tokens now, for these consents or all that are due
                   job                   one pass of what waits, for cron, a timer or a CronJob
                   consents list         records, newest first
                   consents show ID      one record
@@ -106,23 +106,34 @@ struct HelpTests {
     func plannedOptions() {
         #expect(
             CommandOutput.help(["refresh"]).text == """
-                Usage: consent-gateway refresh ID… [OPTION…]
+                Usage: consent-gateway refresh [ID…] [OPTION…]
 
                 Sends each consent's refresh token once, keeps what comes back, and prints what
                 came of each and a summary. A refresh that another process did meanwhile is
-                done.
+                done. On a terminal, a line shows how far `--due` and `--all` have come.
+
+                The first SIGINT or SIGTERM lets those under way come to their end and begins no
+                other; the second ends the program.
 
                 Exit status 1 if any of them was not refreshed.
 
                 Options:
-                  --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
-                                 Config/gateway.yaml
-                  --json         print JSON
-                  --help         print this
+                  --due              those whose next refresh is due, next tries among them
+                  --all              all that are active and have a refresh token
+                  --include-failing  those that are failing too, before their next try is due
+                  --provider P       of this provider, by its name in the configuration
+                  --subject S        of this subject; - reads it from the standard input
+                  --limit N          at most so many
+                  --concurrency N    so many at once; default 8
+                  --rate N/s         begin at most so many a second, evenly spaced
+                  --dry-run          list who would be refreshed, and send nothing
+                  --config FILE      the configuration; else CONSENT_GATEWAY_CONFIG, else
+                                     Config/gateway.yaml
+                  --json             print JSON
+                  --help             print this
 
                 Not built yet:
-                  --due, --all, --provider, --subject, --dry-run, --limit, --concurrency,
-                  --rate, --include-failing, --force, --plan, --simulate, --svg
+                  --force, --plan, --simulate, --svg
 
                 """)
     }

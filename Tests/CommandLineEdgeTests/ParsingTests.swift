@@ -41,6 +41,15 @@ private let understood = [
     Understood(
         "refresh \(second) \(first) \(second)", .refresh(ids(second, first))),
     Understood("refresh -- \(first)", .refresh(ids(first))),
+    Understood("refresh --due", .refreshSweep(RefreshSweep(.due))),
+    Understood("refresh --all --subject -", .refreshSweep(RefreshSweep(.all, subject: .standardInput))),
+    Understood(
+        "refresh --limit 100 --due --provider paypal --subject u-1 --include-failing --concurrency=2 --rate 50/s "
+            + "--dry-run",
+        .refreshSweep(
+            RefreshSweep(
+                .due, provider: "paypal", subject: .written("u-1"), includesFailing: true, limit: 100, concurrency: 2,
+                startsPerSecond: 50, isDryRun: true))),
     Understood(
         "--json consents --config a.yaml show \(first)", .consentsShow(ids(first)[0]), config: "a.yaml", json: true),
     Understood("consents list", .consentsList(ConsentFilter())),
@@ -126,8 +135,24 @@ private let refused = [
     Refused("verify all", "'verify' has no place for 'all'", help: "verify "),
     Refused("webhooks list", "'webhooks' is not built yet"),
     Refused("restore-check --accept", "'restore-check' is not built yet"),
-    Refused("refresh --due", "'refresh --due' is not built yet", help: "refresh "),
-    Refused("refresh --limit=5 --all", "'refresh --limit' is not built yet", help: "refresh "),
+    Refused("refresh --due --force", "'refresh --force' is not built yet", help: "refresh "),
+    Refused("refresh --plan", "'refresh --plan' is not built yet", help: "refresh "),
+    Refused("refresh --simulate 24h", "'refresh --simulate' is not built yet", help: "refresh "),
+    Refused("refresh --due --all", "'--due' and '--all' cannot stand together", help: "refresh "),
+    Refused("refresh \(first) --due", "an ID and '--due' cannot stand together", help: "refresh "),
+    Refused("refresh --all x", "an ID and '--all' cannot stand together", help: "refresh "),
+    Refused("refresh --limit 5", "'--limit' needs '--due' or '--all'", help: "refresh "),
+    Refused("refresh \(first) --dry-run", "'--dry-run' needs '--due' or '--all'", help: "refresh "),
+    Refused(
+        "refresh --all --limit 0", "'--limit' '0' is not a number from 1 to 1000000", help: "refresh "),
+    Refused(
+        "refresh --all --concurrency 257", "'--concurrency' '257' is not a number from 1 to 256", help: "refresh "),
+    Refused(
+        "refresh --all --rate 50", "'--rate' '50' is not a number from 1 to 10000 and '/s', as in 50/s",
+        help: "refresh "),
+    Refused(
+        "refresh --all --rate 0/s", "'--rate' '0/s' is not a number from 1 to 10000 and '/s', as in 50/s",
+        help: "refresh "),
     Refused("serve --jsno", "'serve' has no option '--jsno'; did you mean '--json'?", help: "serve "),
     Refused("refresh --Force", "'refresh' has no option '--Force'; did you mean '--force'?", help: "refresh "),
     Refused("refresh --conf x", "'refresh' has no option '--conf'; did you mean '--config'?", help: "refresh "),
@@ -140,7 +165,7 @@ private let refused = [
     Refused("serve --json=yes", "'--json' takes no value", help: "serve "),
     Refused("--config a serve --config b", "'--config' can be given once only", help: "serve "),
     Refused("serve now", "'serve' has no place for 'now'", help: "serve "),
-    Refused("refresh", "'refresh' needs the ID of a consent", help: "refresh "),
+    Refused("refresh", "'refresh' needs the ID of a consent, '--due' or '--all'", help: "refresh "),
     Refused("consents show", "'consents show' needs the ID of a consent", help: "consents show "),
     Refused(
         "consents show \(first) \(second)", "'consents show' has no place for '\(second)'", help: "consents show "),

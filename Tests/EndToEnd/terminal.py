@@ -101,6 +101,11 @@ def commands(house, api):
             raise Failure("a revoked key was taken for more than 5 s")
         time.sleep(0.1)
 
+    # A line that is written over again, then taken away; the summary stands in its place.
+    expect(*(on_terminal("refresh", "--all", *config)),
+           r"(?:\r\[[#-]{24}\] \d/\d\+?  \d+\.\d/s  0 failed *)+\r +\r"
+           rf"(?:{ID}  refreshed, next {TIME}\n){{2}}2 consents: 2 refreshed\n")
+
     expect(*(on_terminal("verify", *config)), r"3 consents, \d+ events: every chain holds\n")
     expect(*(on_terminal("job", *config)), r"grants taken over  0\nrevocations tried  \d+\n")
     shown, status = on_terminal("provider", "show", "paypal", *config)

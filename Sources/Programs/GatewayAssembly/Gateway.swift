@@ -98,6 +98,11 @@ struct Gateway: Sendable {
         self.clients = clients
     }
 
+    /// The consents that a sweep refreshes.
+    func candidates(_ selection: RefreshSelection, limit: Int?, _ time: any Timekeeper) -> RefreshCandidates {
+        RefreshCandidates(selection, limit: limit, store: store, vault: vault, time: time)
+    }
+
     static func clients(for definition: ProviderDefinition, on loops: EventLoopGroup) throws(StartFailure)
         -> [CurlClient]
     {

@@ -79,6 +79,8 @@ package enum Program {
         let keys = APIKeyCommands(place: place, gateway: gateway, json: asked.json)
         switch asked.command {
         case .refresh(let ids): return await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
+        case .refreshSweep(let sweep):
+            return await StoreCommands.refresh(sweep, in: place, gateway, json: asked.json)
         case .consentsList(let filter): return await records.list(filter)
         case .consentsShow(let id): return await records.show(id)
         case .consentsRevoke(let id): return await records.revoke(id)

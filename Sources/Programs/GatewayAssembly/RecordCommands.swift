@@ -2,7 +2,6 @@
 import CommandLineEdge
 import ConsentUseCases
 import Consents
-import NativeSystem
 
 /// `consents …` and `verify`: the same records as the API answers, for an operator.
 struct RecordCommands: Sendable {
@@ -16,7 +15,7 @@ struct RecordCommands: Sendable {
     func list(_ filter: ConsentFilter) async -> CommandOutput {
         let subject: Subject?
         do throws(SubjectFailure) {
-            subject = try filter.subject.map(RecordCommands.subject)
+            subject = try filter.subject?.read()
         } catch {
             return .failure(error.sentence, status: .usage)
         }
@@ -83,26 +82,5 @@ struct RecordCommands: Sendable {
         case .storeUnavailable: return .failure("the store is out of reach or busy", status: .storeOrKeys)
         default: return .failure("\(name) cannot be opened with the vault's keys", status: .storeOrKeys)
         }
-    }
-
-    private struct SubjectFailure: Error { var sentence: String }
-
-    private static func subject(_ source: SubjectSource) throws(SubjectFailure) -> Subject {
-        var text: String?
-        switch source {
-        case .written(let written): text = written
-        case .standardInput:
-            do {
-                var bytes = try readStandardInput(limit: 1024)
-                if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-                text = String(validating: bytes, as: UTF8.self)
-            } catch {
-                throw SubjectFailure(sentence: "the subject on the standard input: \(error.sentence)")
-            }
-        }
-        guard let text, let subject = Subject(text) else {
-            throw SubjectFailure(sentence: "the subject is not 1 to 255 bytes of UTF-8 without control characters")
-        }
-        return subject
     }
 }

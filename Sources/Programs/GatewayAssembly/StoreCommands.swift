@@ -16,6 +16,34 @@ enum StoreCommands {
     static func refresh(_ ids: [ConsentID], in place: Workplace, _ gateway: Gateway, json: Bool) async
         -> CommandOutput
     {
+        await untilInterrupted { isInterrupted in
+            RefreshOutput.summary(await refresh(ids, gateway, isInterrupted: isInterrupted), json: json)
+        }
+    }
+
+    /// `refresh --due` and `refresh --all`: some at once; signals as above.
+    static func refresh(_ sweep: RefreshSweep, in place: Workplace, _ gateway: Gateway, json: Bool) async
+        -> CommandOutput
+    {
+        let subject: Subject?
+        do throws(SubjectFailure) {
+            subject = try sweep.subject?.read()
+        } catch {
+            return .failure(error.sentence, status: .usage)
+        }
+        let terminal = !json && OutputStream.standardError.isTerminal ? OutputStream.standardError : nil
+        let command = SweepCommand(place: place, gateway: gateway, sweep: sweep, json: json)
+        // A list that sends nothing may end at any place.
+        if sweep.isDryRun { return await command.run(of: subject, terminal: nil) { false } }
+        return await untilInterrupted { isInterrupted in
+            await command.run(of: subject, terminal: terminal, isInterrupted: isInterrupted)
+        }
+    }
+
+    /// Runs the work with what tells whether the first SIGINT or SIGTERM has come; the second ends the program.
+    private static func untilInterrupted(_ work: (@escaping @Sendable () -> Bool) async -> CommandOutput) async
+        -> CommandOutput
+    {
         let signals: OperatorSignals
         do {
             signals = try OperatorSignals { _ in exit(ExitStatus.interrupted.rawValue) }
@@ -26,8 +54,7 @@ enum StoreCommands {
         let isInterrupted = Locked(false)
         let watching = Task { if await signals.drainRequest() != nil { isInterrupted.withLock { $0 = true } } }
         defer { watching.cancel() }
-        return RefreshOutput.summary(
-            await refresh(ids, gateway) { isInterrupted.withLock { $0 } }, json: json)
+        return await work { isInterrupted.withLock { $0 } }
     }
 
     private static func refresh(_ ids: [ConsentID], _ gateway: Gateway, isInterrupted: () -> Bool) async

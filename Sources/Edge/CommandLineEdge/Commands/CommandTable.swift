@@ -79,18 +79,6 @@ extension CommandTable {
                 summary: "what its authorization responses name: mock (default), sandbox or live"),
         ])
 
-    private static let refresh = CommandEntry(
-        words: ["refresh"], operands: "ID…", summary: "refresh these consents' tokens now",
-        about: [
-            "Sends each consent's refresh token once, keeps what comes back, and prints what came of each and a "
-                + "summary. A refresh that another process did meanwhile is done.",
-            "Exit status 1 if any of them was not refreshed.",
-        ],
-        plannedOptions: [
-            "--due", "--all", "--provider", "--subject", "--dry-run", "--limit", "--concurrency", "--rate",
-            "--include-failing", "--force", "--plan", "--simulate", "--svg",
-        ])
-
     private static let job = CommandEntry(
         words: ["job"], summary: "one pass of what waits, for cron, a timer or a CronJob",
         about: [

@@ -23,6 +23,8 @@ package enum Command: Sendable, Equatable {
     case simulate(SimulateOptions)
     /// Refreshes these consents now; each is named once.
     case refresh([ConsentID])
+    /// Refreshes those that are due, or all.
+    case refreshSweep(RefreshSweep)
     case consentsList(ConsentFilter)
     case consentsShow(ConsentID)
     /// Withdraws it on an operator's word.

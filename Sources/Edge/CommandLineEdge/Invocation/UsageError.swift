@@ -12,6 +12,10 @@ package enum UsageError: Error, Sendable, Equatable {
     case valueUnwanted(option: String, command: [String])
     case optionRepeated(String, command: [String])
     case optionMissing(String, command: [String])
+    /// An option that stands only beside others, named as in `'--due' or '--all'`.
+    case optionNeeds(String, String, command: [String])
+    /// Two that exclude each other, quoted where they are written so.
+    case notTogether(String, String, command: [String])
     case argumentMissing(String, command: [String])
     case argumentUnwanted(String, command: [String])
     /// - Parameters:
@@ -43,6 +47,8 @@ package enum UsageError: Error, Sendable, Equatable {
         case .valueUnwanted(let option, _): "'\(option)' takes no value"
         case .optionRepeated(let option, _): "'\(option)' can be given once only"
         case .optionMissing(let option, let command): "\(subject(command)) needs '\(option)'"
+        case .optionNeeds(let option, let others, _): "'\(option)' needs \(others)"
+        case .notTogether(let first, let second, _): "\(first) and \(second) cannot stand together"
         case .argumentMissing(let argument, let command): "\(subject(command)) needs \(argument)"
         case .argumentUnwanted(let word, let command): "\(subject(command)) has no place for '\(shown(word))'"
         case .invalidValue(let value, let what, let expected, _): "\(what) '\(shown(value))' is not \(expected)"
@@ -60,7 +66,8 @@ package enum UsageError: Error, Sendable, Equatable {
         case .commandNotBuilt: []
         case .unknownOption(_, let command, _), .optionNotBuilt(_, let command), .valueMissing(_, _, let command),
             .valueUnwanted(_, let command), .optionRepeated(_, let command), .optionMissing(_, let command),
-            .argumentMissing(_, let command), .argumentUnwanted(_, let command),
+            .argumentMissing(_, let command), .optionNeeds(_, _, let command),
+            .notTogether(_, _, let command), .argumentUnwanted(_, let command),
             .invalidValue(_, _, _, let command), .unknownName(_, _, _, let command):
             command
         }

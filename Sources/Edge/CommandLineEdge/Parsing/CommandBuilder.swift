@@ -10,7 +10,7 @@ struct CommandBuilder {
 
     func command() throws(UsageError) -> Command {
         switch words.joined(separator: " ") {
-        case "refresh": return .refresh(try consentIDs())
+        case "refresh": return try RefreshBuilder(arguments: arguments).command()
         case "consents show": return .consentsShow(try onlyConsentID())
         case "consents revoke": return .consentsRevoke(try onlyConsentID())
         case "consents events": return .consentsEvents(try onlyConsentID())
@@ -68,26 +68,34 @@ struct CommandBuilder {
 
     private func consentFilter() throws(UsageError) -> ConsentFilter {
         var filter = ConsentFilter(provider: arguments.value("--provider"))
-        if let text = arguments.value("--subject") {
-            guard text == "-" || Subject(text) != nil else {
-                throw .invalidValue(
-                    text, what: "'--subject'", expected: "1 to 255 bytes without control characters", command: words)
-            }
-            filter.subject = text == "-" ? .standardInput : .written(text)
-        }
+        filter.subject = try subject()
         if let name = arguments.value("--status") {
             filter.status = try known(
                 ConsentStatus(rawValue: name), name, what: "'--status'", among: ConsentStatus.allCases.map(\.rawValue))
         }
-        if let text = arguments.value("--limit") {
-            guard let limit = Int(text), (1...ConsentFilter.largestLimit).contains(limit) else {
-                throw .invalidValue(
-                    text, what: "'--limit'", expected: "a number from 1 to \(ConsentFilter.largestLimit)",
-                    command: words)
-            }
-            filter.limit = limit
-        }
+        if let limit = try number("--limit", in: 1...ConsentFilter.largestLimit) { filter.limit = limit }
         return filter
+    }
+
+    /// Where the subject of `--subject` comes from.
+    func subject() throws(UsageError) -> SubjectSource? {
+        guard let text = arguments.value("--subject") else { return nil }
+        guard text == "-" || Subject(text) != nil else {
+            throw .invalidValue(
+                text, what: "'--subject'", expected: "1 to 255 bytes without control characters", command: words)
+        }
+        return text == "-" ? .standardInput : .written(text)
+    }
+
+    /// The number of an option, where it is given.
+    func number(_ option: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+        guard let text = arguments.value(option) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw .invalidValue(
+                text, what: "'\(option)'", expected: "a number from \(range.lowerBound) to \(range.upperBound)",
+                command: words)
+        }
+        return number
     }
 
     private func newAPIKey() throws(UsageError) -> NewAPIKey {
@@ -130,17 +138,7 @@ struct CommandBuilder {
         try consentID(try onlyOperand("the ID of a consent"))
     }
 
-    private func consentIDs() throws(UsageError) -> [ConsentID] {
-        var ids: [ConsentID] = []
-        for operand in arguments.operands {
-            let id = try consentID(operand)
-            if !ids.contains(id) { ids.append(id) }
-        }
-        if ids.isEmpty { throw .argumentMissing("the ID of a consent", command: words) }
-        return ids
-    }
-
-    private func consentID(_ text: String) throws(UsageError) -> ConsentID {
+    func consentID(_ text: String) throws(UsageError) -> ConsentID {
         if let id = ConsentID(text) { return id }
         throw .invalidValue(
             text, what: "the ID", expected: "'cns_' and 32 lower-case hexadecimal digits", command: words)

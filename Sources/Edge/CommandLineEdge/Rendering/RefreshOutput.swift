@@ -68,7 +68,8 @@ package enum RefreshOutput {
         let lines = results.map { "\($0.id)  \($0.word)\(detail(of: $0.outcome))\n" }
         let parts = counts(results).map { "\($0.count) \($0.word)" }
         let noun = results.count == 1 ? "consent" : "consents"
-        return lines.joined() + "\(results.count) \(noun): \(parts.joined(separator: ", "))\n"
+        let summary = parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
+        return lines.joined() + "\(results.count) \(noun)\(summary)\n"
     }
 
     private static let notBegun = "interrupted before its turn; nothing was sent"

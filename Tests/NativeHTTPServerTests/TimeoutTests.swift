@@ -41,7 +41,8 @@ struct TimeoutTests {
             drip.cancel()
             #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
             #expect(answer.hasSuffix("refused: bodyTimeout"))
-            #expect(running.server.openRequests == 0)
+            // The answer can be read a moment before its request is counted out.
+            try await until { running.server.openRequests == 0 }
         }
     }
 

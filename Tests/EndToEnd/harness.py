@@ -149,6 +149,8 @@ class Proxy:
         self.target = target.removeprefix("http://").rsplit(":", 1)
         self.at = lambda step: True
         self.token_requests = []
+        self.exchanges = []
+        self.userinfo_requests = []
         self.answers = []
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -180,12 +182,17 @@ class Proxy:
         if call_name == "token":
             with self.lock:
                 self.token_requests.append(request)
+        else:
+            with self.lock:
+                self.userinfo_requests.append(request)
         if not self.at(call_name + ".request"):
             return False
         upstream.sendall(request)
         answer = read_message(upstream)
         with self.lock:
             self.answers.append(answer)
+            if call_name == "token":
+                self.exchanges.append((request, answer))
         if not self.at(call_name + ".answer"):
             return False
         connection.sendall(answer)
@@ -196,6 +203,16 @@ class Proxy:
         needle = b"code=" + code.encode()
         with self.lock:
             return sum(needle in request for request in self.token_requests)
+
+    def was_followed_up(self, code):
+        """Whether the access token that a code brought was used: the gateway had committed it before."""
+        needle = b"code=" + code.encode()
+        with self.lock:
+            for request, answer in self.exchanges:
+                if needle in request:
+                    token = json.loads(answer.partition(b"\r\n\r\n")[2]).get("access_token", "")
+                    return any(b"Bearer " + token.encode() in asked for asked in self.userinfo_requests)
+        return False
 
     def close(self):
         self.listener.close()

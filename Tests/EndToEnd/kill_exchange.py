@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """SIGKILL at each step of an exchange: every code that the provider took must be a stored consent or a named unknown,
-and none may go out twice. `kill_exchange.py [KILLS]` (default 50)."""
+and none may go out twice. Once the gateway has used a code's access token, it must have a consent.
+`kill_exchange.py [KILLS]` (default 50)."""
 import os
 import random
 import signal
@@ -95,6 +96,8 @@ def check(house, api, code, subject, before):
         if found != 200 or record["status"] != "active":
             raise Failure(f"a consent cannot be read: {found} {record}")
         return "consent"
+    if house.proxy.was_followed_up(code):
+        raise Failure(f"tokens were committed and are lost: {status} {body}")
     if status == 504 and body["code"] == "exchange_unknown":
         # Reserved and not seen at the provider: the gateway cannot tell that from a lost answer, and must not guess.
         return "unknown" if was_sent else "unknown (never arrived)"
@@ -105,11 +108,13 @@ def main(kills):
     house = House(through=Proxy)
     tally = {}
     subjects = {}
+    followed_up = 0
     for number in range(kills):
         step, delay = STEPS[number % len(STEPS)]
         codes = {house.fresh_code(): f"user-{number}-{index}" for index in range(CODES_AT_ONCE)}
         subjects.update(codes)
         before = Round(house, step, delay).run(codes)
+        followed_up += sum(house.proxy.was_followed_up(code) for code in codes)
         gateway = house.serve()
         for code, subject in codes.items():
             outcome = check(house, gateway.ready["api"], code, subject, before.get(code))
@@ -123,7 +128,9 @@ def main(kills):
     for (step, outcome), count in sorted(tally.items()):
         print(f"{step:45} {outcome:24} {count}")
     taken = sum(tally.values())
-    print(f"{kills} kills, {taken} codes: sent twice 0, lost 0, "
+    if kills >= len(STEPS) and not followed_up:
+        raise Failure("no kill came after tokens were committed")
+    print(f"{kills} kills, {taken} codes ({followed_up} with tokens committed before the kill): sent twice 0, lost 0, "
           f"{sum(n for (_, outcome), n in tally.items() if outcome != 'consent')} named unknown")
 
 

@@ -10,7 +10,7 @@ package struct DeliverRevocations: Sendable {
     private let time: any Timekeeper
     private let log: Log
 
-    /// How often a delivery is tried before it is given up: about two weeks of backing off.
+    /// How often a delivery is tried before it is given up: more than a week of backing off.
     static let mostTries = 60
 
     /// Taken at a time: one after the other they end within the lease, however long the provider takes.

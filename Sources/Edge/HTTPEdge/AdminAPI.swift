@@ -4,6 +4,14 @@ package import NativeHTTPServer
 import NativeJSON
 package import Observability
 
+/// The calls of the admin listener by their paths, all of them read with GET or HEAD. `Config/openapi.yaml` describes
+/// each under `x-admin`.
+enum AdminRoute: String, CaseIterable {
+    case alive = "/healthz"
+    case ready = "/readyz"
+    case metrics = "/metrics"
+}
+
 /// The admin listener: whether the program is alive, whether it can work, and what it has counted.
 package struct AdminAPI: HTTPHandler {
     private let hosts: [String]
@@ -41,15 +49,11 @@ package struct AdminAPI: HTTPHandler {
         guard request.method == "GET" || request.method == "HEAD" else {
             return Answer.problem(.methodNotAllowed("GET, HEAD"), context)
         }
-        switch String(decoding: request.rawPath, as: UTF8.self) {
-        case "/healthz":
-            return Answer.json(["status": "alive"], context)
-        case "/readyz":
-            return await readiness(context)
-        case "/metrics":
-            return Answer.text(await metrics.text(), type: MetricsPage.contentType, context)
-        default:
-            return Answer.problem(.notFound, context)
+        switch AdminRoute(rawValue: String(decoding: request.rawPath, as: UTF8.self)) {
+        case .alive: return Answer.json(["status": "alive"], context)
+        case .ready: return await readiness(context)
+        case .metrics: return Answer.text(await metrics.text(), type: MetricsPage.contentType, context)
+        case nil: return Answer.problem(.notFound, context)
         }
     }
 

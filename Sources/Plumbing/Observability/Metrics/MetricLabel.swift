@@ -35,18 +35,29 @@ package struct MetricWords: Sendable {
     ///   - providers: the configured names.
     ///   - version: of the program.
     package init(routes: [String], codes: [String], providers: [String], version: String) {
-        words = [
+        var words: [MetricLabel: [String]] = [
             .route: routes, .code: codes, .provider: providers, .version: [version],
-            .method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
-            .status: [
+        ]
+        for label in MetricLabel.allCases where words[label] == nil { words[label] = MetricWords.fixed(label) }
+        self.words = words
+    }
+
+    /// The values of a label that are the same in every configuration; none for one that is given its values.
+    static func fixed(_ label: MetricLabel) -> [String] {
+        switch label {
+        case .route, .code, .provider, .version: []
+        case .method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+        case .status:
+            [
                 "200", "201", "204", "400", "401", "403", "404", "405", "406", "408", "409", "410", "413", "415",
                 "422", "424", "429", "431", "500", "502", "503", "504",
-            ],
-            .listener: MetricListener.allCases.map(\.rawValue), .call: ProviderCall.allCases.map(\.rawValue),
-            .callOutcome: ProviderCallOutcome.allCases.map(\.rawValue),
-            .flight: MetricFlight.allCases.map(\.rawValue),
-            .writeOutcome: StoreWriteOutcome.allCases.map(\.rawValue),
-        ]
+            ]
+        case .listener: MetricListener.allCases.map(\.rawValue)
+        case .call: ProviderCall.allCases.map(\.rawValue)
+        case .callOutcome: ProviderCallOutcome.allCases.map(\.rawValue)
+        case .flight: MetricFlight.allCases.map(\.rawValue)
+        case .writeOutcome: StoreWriteOutcome.allCases.map(\.rawValue)
+        }
     }
 
     /// What the label can read, `other` last.

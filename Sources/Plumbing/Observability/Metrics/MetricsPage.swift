@@ -43,16 +43,6 @@ package struct MetricsPage: Sendable {
         return text
     }
 
-    /// The table of the documentation, in Markdown.
-    package static var table: String {
-        var text = "| metric | type | labels | what it tells |\n| --- | --- | --- | --- |\n"
-        for metric in Metric.allCases {
-            let labels = metric.labels.map { "`\($0.name)`" }.joined(separator: ", ")
-            text += "| `\(metric.rawValue)` | \(metric.kind.word) | \(labels) | \(metric.help) |\n"
-        }
-        return text
-    }
-
     private func read(_ metric: Metric) async -> [String] {
         guard let family = metrics.families[metric] else { return [] }
         var lines: [String] = []

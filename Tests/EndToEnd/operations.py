@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 from harness import DEADLINE, Failure, House, Proxy, call, program, wait_until
 
@@ -212,6 +213,42 @@ def first_words():
         raise Failure("the demo's folder stays")
 
 
+def lint(page):
+    """What promtool makes of a metrics page: its status, and what it says."""
+    linter = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".ci", "promtool")
+    done = subprocess.run([linter, "check", "metrics"], input=page, capture_output=True, timeout=300)
+    return done.returncode, (done.stdout + done.stderr).decode()
+
+
+def metrics():
+    """The metrics page after some traffic is one that Prometheus reads and its linter has nothing to say about."""
+    house = House()
+    try:
+        gateway = house.serve()
+        api = gateway.ready["api"]
+        record = house.post_code(api, house.fresh_code(), "user")[2]
+        for method, path, headers in (
+                ("GET", f"/v1/consents/{record['id']}", house.authorized()),
+                ("POST", f"/v1/consents/{record['id']}/refresh", house.authorized()),
+                ("GET", "/v1/nothing", house.authorized()), ("PUT", "/v1/consents", house.authorized()),
+                ("GET", "/v1/consents", {"Authorization": "Bearer cgk_nobody_0"}), ("GET", "/openapi.json", {})):
+            call(api, method, path, None, headers)
+        house.post_code(api, "forged", "user")
+        with urllib.request.urlopen(gateway.ready["admin"] + "/metrics", timeout=DEADLINE) as answer:
+            page = answer.read()
+        gateway.stop()
+        for word in (b"http_requests_total{", b"provider_calls_total{", b"store_writes_total{", b"_bucket{"):
+            if word not in page:
+                raise Failure(f"the metrics page lacks {word.decode()}: {page.decode()}")
+        status, said = lint(page)
+        if status != 0 or said:
+            raise Failure(f"promtool check metrics ended with {status}: {said}")
+        if lint(page.replace(b"# HELP", b"#"))[0] == 0:
+            raise Failure("promtool finds nothing wrong with a page whose metrics are not explained")
+    finally:
+        house.close()
+
+
 def usage():
     ends(["simulate", "--fault", "slwo"], 2, "there is no fault")
     ends(["simulate", "--fault", "slow=3@nowhere"], 2, "there is no place")
@@ -226,7 +263,8 @@ def usage():
 
 
 def main():
-    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, first_words, usage):
+    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, first_words, metrics,
+                 usage):
         step()
         print(f"operations: {step.__name__} ok")
 

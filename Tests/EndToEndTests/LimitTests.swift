@@ -4,6 +4,7 @@ import Consents
 import HTTPEdge
 import NativeCurl
 import NativeJSON
+import Observability
 import TestSupport
 import Testing
 
@@ -60,6 +61,48 @@ struct LimitTests {
             #expect(codes.prefix(3).allSatisfy { $0 == "unauthenticated" })
             #expect(codes.suffix(2).allSatisfy { $0 == "rate_limited" })
             #expect(try await gateway.record(CallerTests.id).status == 404)
+        }
+    }
+
+    @Test("failed logins of two addresses behind a trusted proxy are counted apart, and told apart in the log")
+    func forwarded() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        let limits = "failed_logins_per_address: 2/10m"
+        try await TestGateway.with(
+            provider: script.provider.url, limits: limits, proxies: "127.0.0.0/8, 10.0.0.0/8"
+        ) { gateway in
+            for (forwarded, expected) in [
+                ("203.0.113.1, 192.0.2.1", "unauthenticated"), ("203.0.113.2, 192.0.2.1, 10.0.0.7", "unauthenticated"),
+                ("203.0.113.3, 192.0.2.1", "rate_limited"), ("192.0.2.2", "unauthenticated"),
+                ("192.0.2.1, 192.0.2.2", "unauthenticated"), ("192.0.2.1, 192.0.2.2", "rate_limited"),
+            ] {
+                let answer = try await gateway.call(
+                    .get, "/v1/consents", key: "cgk_guess_x", headers: [("X-Forwarded-For", forwarded)])
+                #expect(answer.code == expected, "\(forwarded)")
+            }
+            let lines = gateway.log.lines.filter { $0.contains("request answered") }
+            #expect(lines.filter { $0.contains(" peer=192.0.2.1 ") }.count == 3)
+            #expect(lines.filter { $0.contains(" peer=192.0.2.2 ") }.count == 3)
+        }
+    }
+
+    @Test("whoever is no trusted proxy is counted by their own address, whatever they write")
+    func spoofed() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        let limits = "failed_logins_per_address: 2/10m"
+        try await TestGateway.with(provider: script.provider.url, limits: limits, proxies: "10.0.0.0/8") { gateway in
+            var codes: [String?] = []
+            for number in 1...4 {
+                let answer = try await gateway.call(
+                    .get, "/v1/consents", key: "cgk_guess_x",
+                    headers: [("X-Forwarded-For", "192.0.2.\(number), 10.0.0.\(number)")])
+                codes.append(answer.code)
+            }
+            #expect(codes == ["unauthenticated", "unauthenticated", "rate_limited", "rate_limited"])
+            let lines = gateway.log.lines.filter { $0.contains("request answered") }
+            #expect(lines.allSatisfy { $0.contains(" peer=127.0.0.1 ") })
         }
     }
 }

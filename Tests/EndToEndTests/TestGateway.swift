@@ -41,14 +41,15 @@ final class TestGateway: Sendable {
     ///   - providerSettings: further lines of the provider's section, indented by four.
     ///   - sections: further top-level sections.
     ///   - limits: what stands in `server.limits`.
+    ///   - proxies: what stands in `server.trusted_proxies`.
     static func with<Value>(
         provider url: String, providerSettings: String = "", sections: String = "",
-        limits: String = "exchanges_per_subject: 100000/s",
+        limits: String = "exchanges_per_subject: 100000/s", proxies: String = "",
         _ body: (TestGateway) async throws -> Value
     ) async throws -> Value {
         let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
         defer { removeFolder(at: folder) }
-        try prepare(folder, configuration(url, providerSettings, sections, limits))
+        try prepare(folder, configuration(url, providerSettings, sections, limits, proxies))
         let gateway = try await start(in: folder)
         do {
             let value = try await body(gateway)
@@ -108,13 +109,14 @@ final class TestGateway: Sendable {
     }
 
     private static func configuration(
-        _ url: String, _ providerSettings: String, _ sections: String, _ limits: String
+        _ url: String, _ providerSettings: String, _ sections: String, _ limits: String, _ proxies: String
     ) -> String {
         """
         server:
           listen: 127.0.0.1:0
           admin_listen: 127.0.0.1:0
           limits: { \(limits) }
+          trusted_proxies: [\(proxies)]
         store:
           url: sqlite:consents.db
         vault:

@@ -105,7 +105,7 @@ import Testing
         let head = HTTPRequestHead(
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Accept", accept)]),
             peer: PeerAddress(text: "127.0.0.1", bytes: [127, 0, 0, 1], port: 1), receivedAt: .now())
-        let context = RequestContext(head: head, entropy: FixedEntropy(), time: StillTime())
+        let context = RequestContext(head: head, proxies: .none, entropy: FixedEntropy(), time: StillTime())
         return try PublicPages(openAPI: try OpenAPIDocument.load()).answer(to: head, context)
     }
 

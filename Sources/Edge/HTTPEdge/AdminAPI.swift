@@ -41,7 +41,7 @@ package struct AdminAPI: HTTPHandler {
     package func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
-        let context = RequestContext(head: request.head, entropy: entropy, time: time)
+        let context = context(of: request.head)
         guard isKnown(request.headers.firstText("Host")) else {
             return Answer.problem(
                 .invalidRequest("Host: the admin listener answers to the names of server.admin_hosts only."), context)
@@ -65,8 +65,12 @@ package struct AdminAPI: HTTPHandler {
             ["status": JSONValue(word), "store": JSONValue(isStoreReady)], status: isReady ? 200 : 503, context)
     }
 
+    private func context(of head: HTTPRequestHead?) -> RequestContext {
+        RequestContext(head: head, proxies: .none, entropy: entropy, time: time)
+    }
+
     package func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse {
-        Answer.problem(Problem(refusal), RequestContext(head: head, entropy: entropy, time: time), closes: true)
+        Answer.problem(Problem(refusal), context(of: head), closes: true)
     }
 
     private func isKnown(_ host: String?) -> Bool {

@@ -3,6 +3,7 @@ import ConsentUseCases
 package import Consents
 package import NativeHTTPServer
 import NativeJSON
+import NativeSystem
 package import Observability
 import RecordRendering
 
@@ -10,6 +11,7 @@ import RecordRendering
 package struct GatewayAPI: HTTPHandler {
     private let callers: CallerDirectory
     private let limits: CallLimits
+    private let proxies: TrustedProxies
     private let pages: PublicPages
     private let calls: GatewayCalls
     private let time: any Timekeeper
@@ -20,12 +22,14 @@ package struct GatewayAPI: HTTPHandler {
     /// What the routes are called in log lines and metrics.
     package static var routePatterns: [String] { Route.patterns }
 
+    /// - Parameter proxies: who may say whom it speaks for.
     package init(
-        callers: CallerDirectory, limits: CallLimits, calls: GatewayCalls, time: any Timekeeper, entropy: any Entropy,
-        openAPI: OpenAPIDocument, metrics: Metrics, log: Log
+        callers: CallerDirectory, limits: CallLimits, proxies: TrustedProxies, calls: GatewayCalls,
+        time: any Timekeeper, entropy: any Entropy, openAPI: OpenAPIDocument, metrics: Metrics, log: Log
     ) {
         self.callers = callers
         self.limits = limits
+        self.proxies = proxies
         pages = PublicPages(openAPI: openAPI)
         self.calls = calls
         self.time = time
@@ -37,10 +41,10 @@ package struct GatewayAPI: HTTPHandler {
     package func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
         // Without a body there is nothing to spare: `respond` makes the same checks.
         guard head.bodyLength != .none else { return nil }
-        let context = RequestContext(head: head, entropy: entropy, time: time)
+        let context = context(of: head)
         do throws(Problem) {
             if let page = try publicPage(head, context) { return page }
-            _ = try admission(of: head)
+            _ = try admission(of: head, context)
             return nil
         } catch {
             return answer(error, context, nil, false)
@@ -48,7 +52,7 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
-        let context = RequestContext(head: request.head, entropy: entropy, time: time)
+        let context = context(of: request.head)
         return await LogContext.$requestID.withValue(context.requestID) { await respond(to: request, context) }
     }
 
@@ -56,7 +60,7 @@ package struct GatewayAPI: HTTPHandler {
         var admitted: Admission?
         do throws(Problem) {
             if let page = try publicPage(request.head, context) { return page }
-            let admission = try admission(of: request.head)
+            let admission = try admission(of: request.head, context)
             admitted = admission
             let response = try await perform(admission, request, context)
             tell(context, status: response.status, code: nil, admission)
@@ -67,7 +71,11 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     package func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse {
-        answer(Problem(refusal), RequestContext(head: head, entropy: entropy, time: time), nil, true)
+        answer(Problem(refusal), context(of: head), nil, true)
+    }
+
+    private func context(of head: HTTPRequestHead?) -> RequestContext {
+        RequestContext(head: head, proxies: proxies, entropy: entropy, time: time)
     }
 
     // MARK: Before the work
@@ -87,8 +95,8 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     /// Authentication before anything else; then the path, the method, the scope and the media types.
-    private func admission(of head: HTTPRequestHead) throws(Problem) -> Admission {
-        let key = try caller(of: head)
+    private func admission(of head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> Admission {
+        let key = try caller(of: head, context)
         let target = try RawTarget(path: head.rawPath, query: head.rawQuery)
         let route: Route
         switch Route.match(method: head.method, segments: target.segments) {
@@ -104,11 +112,11 @@ package struct GatewayAPI: HTTPHandler {
         return Admission(key: key, route: route, target: target)
     }
 
-    private func caller(of head: HTTPRequestHead) throws(Problem) -> APIKey {
+    private func caller(of head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> APIKey {
         do {
             return try callers.caller(of: head.headers)
         } catch {
-            if error.status == 401 { try limits.countFailedLogin(from: head.peer.bytes) }
+            if error.status == 401 { try limits.countFailedLogin(from: context.peer) }
             throw error
         }
     }
@@ -212,7 +220,8 @@ package struct GatewayAPI: HTTPHandler {
             [
                 Fact(.method, Route.isMethod(context.method) ? context.method : "other"),
                 Fact(.route, route), Fact(.status, status), Fact(.code, code),
-                Fact(.caller, admission?.key.name), Fact(.durationMilliseconds, duration),
+                Fact(.caller, admission?.key.name), Fact(.peer, context.peer?.text),
+                Fact(.durationMilliseconds, duration),
                 Fact(.requestID, context.requestID), Fact(.traceID, context.traceID),
             ]
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCurl
 internal import Glibc
+internal import NativeSystem
 
 // What libcurl calls. Each is handed the `EasyHandle` or the `CurlClient` as an opaque pointer; all run on the loop.
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import NativeSystem
 
 /// What all requests of one client have in common.
 package struct CurlConfiguration: Sendable {

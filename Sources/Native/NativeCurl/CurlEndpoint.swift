@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCurl
+internal import NativeSystem
 
 /// Where a URL leads, as libcurl's own parser reads it (curl_url(3)), so that nothing is checked that is not dialled.
 struct CurlEndpoint {

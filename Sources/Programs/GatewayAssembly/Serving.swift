@@ -49,8 +49,9 @@ struct Serving: Sendable {
             configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
-            callers: callers, limits: gateway.limits, calls: gateway.calls,
-            time: place.time, entropy: place.entropy, openAPI: try Serving.openAPI(), metrics: place.metrics,
+            callers: callers, limits: gateway.limits,
+            proxies: TrustedProxies(place.settings.server.trustedProxies), calls: gateway.calls, time: place.time,
+            entropy: place.entropy, openAPI: try Serving.openAPI(), metrics: place.metrics,
             log: place.log)
         let store = gateway.store
         let slots = ListenerSlots()

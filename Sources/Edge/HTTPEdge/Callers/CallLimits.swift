@@ -20,7 +20,7 @@ package final class CallLimits: ExchangeLimit {
     private let time: any Timekeeper
     private let requests: Locked<RateLimiter<String>>
     private let exchanges: Locked<RateLimiter<String>>
-    private let failedLogins: Locked<RateLimiter<[UInt8]>>
+    private let failedLogins: Locked<RateLimiter<IPAddress?>>
 
     /// Far more callers, subjects and addresses than are busy at one time.
     private static let capacity = 100_000
@@ -49,7 +49,7 @@ package final class CallLimits: ExchangeLimit {
 
     /// To be asked after a login has failed: a good key is never held back by others at its address.
     /// - Throws: `Problem` 429.
-    func countFailedLogin(from address: [UInt8]) throws(Problem) {
+    func countFailedLogin(from address: IPAddress?) throws(Problem) {
         try refuse(
             failedLogins.withLock { $0.take(address, at: time.monotonic) }, "server.limits.failed_logins_per_address")
     }

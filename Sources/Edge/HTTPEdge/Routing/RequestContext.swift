@@ -10,15 +10,18 @@ struct RequestContext: Sendable {
     /// The trace of the caller's W3C `traceparent`; nil without a good one.
     let traceID: String?
     let method: String
+    /// Who sent it, as far as trusted proxies tell; nil where that is unknown.
+    let peer: IPAddress?
     /// Monotonic, when the head was complete.
     let receivedAt: Duration
 
-    init(head: HTTPRequestHead?, entropy: any Entropy, time: any Timekeeper) {
+    init(head: HTTPRequestHead?, proxies: TrustedProxies, entropy: any Entropy, time: any Timekeeper) {
         let given = head?.headers.firstText("X-Request-Id")
         requestID =
             given.flatMap { RequestContext.isHarmless($0) ? $0 : nil }
             ?? entropy.identifier(at: time.now).hexadecimal
         traceID = head?.headers.firstText("traceparent").flatMap(RequestContext.traceID)
+        peer = head.flatMap(proxies.peer)
         method = head?.method ?? ""
         receivedAt = head.map { .nanoseconds($0.receivedAt.nanoseconds) } ?? time.monotonic
     }

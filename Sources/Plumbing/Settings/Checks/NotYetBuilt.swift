@@ -29,7 +29,6 @@ struct NotYetBuilt: Sendable {
     }
 
     static let all: [NotYetBuilt] = [
-        .init("server.trusted_proxies", .moreThan(0), "forwarded addresses are not read yet; leave it out"),
         .init("store.url", .postgres, "PostgreSQL is not built yet; write sqlite:PATH"),
         .init("store.pool", .written, "belongs to PostgreSQL, which is not built yet; leave it out"),
         .init("auth.jwt", .moreThan(0), "user sessions are not built yet; use api_keys"),

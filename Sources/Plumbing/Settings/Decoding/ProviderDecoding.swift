@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NativeSystem
 
 extension ProviderSettings {
     init(name: String, _ given: SectionReader, profiles: BuiltInProfiles) {
@@ -132,7 +133,7 @@ extension ProviderConnectionSettings {
 
     private static func noProxyProblem(_ text: String) -> String? {
         let isHost = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x2c && $0 != 0x2f }
-        return isHost || ScalarForms.isNetwork(text) ? nil : "is no host, .suffix or network"
+        return isHost || IPNetwork(text) != nil ? nil : "is no host, .suffix or network"
     }
 
     /// As curl has it, for https; lower case first.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NativeSystem
 
 extension ServerSettings {
     init(_ given: SectionReader) {
@@ -9,9 +10,10 @@ extension ServerSettings {
         adminHosts = section.texts("admin_hosts", Self.hostProblem) ?? ["localhost", "127.0.0.1"]
         tls = section.optionalSection("tls").map(TLSSettings.init)
         publicURL = section.publicURL("public_url") ?? "\(tls == nil ? "http" : "https")://\(listen)"
-        trustedProxies =
-            section.texts("trusted_proxies") { ScalarForms.isNetwork($0) ? nil : "is no network; write 10.0.0.0/8" }
-            ?? []
+        let proxies = section.texts("trusted_proxies") {
+            IPNetwork($0) == nil ? "is no network; write 10.0.0.0/8 or fd00::/8" : nil
+        }
+        trustedProxies = (proxies ?? []).compactMap(IPNetwork.init)
         limits = ServerLimits(section.section("limits"))
         shutdownGrace = section.duration("shutdown_grace") ?? .seconds(75)
         checkListeners(section)

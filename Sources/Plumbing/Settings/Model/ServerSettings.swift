@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import NativeSystem
 
 /// `server`: the two listeners and their limits.
 package struct ServerSettings: Sendable {
@@ -9,8 +10,8 @@ package struct ServerSettings: Sendable {
     /// The gateway's own address for the outside, without a slash at its end; by default `http://` (`https://` with TLS) and `listen`.
     package var publicURL: String
     package var tls: TLSSettings?
-    /// Networks in CIDR notation whose `X-Forwarded-For` is believed.
-    package var trustedProxies: [String]
+    /// Networks whose `X-Forwarded-For` is believed.
+    package var trustedProxies: [IPNetwork]
     package var limits: ServerLimits
     /// How long running exchanges may still take after SIGTERM.
     package var shutdownGrace: Duration

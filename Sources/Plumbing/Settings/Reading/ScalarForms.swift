@@ -64,15 +64,6 @@ enum ScalarForms {
         return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
     }
 
-    /// `10.0.0.0/8`, `fd00::/8`, or one address.
-    static func isNetwork(_ text: String) -> Bool {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let host = parts.first.map(String.init) else { return false }
-        let width = WebAddress.ipv4(host) != nil ? 32 : WebAddress.isIPv6(host) ? 128 : -1
-        guard width > 0 else { return false }
-        return parts.count == 1 || wholeNumber(parts[1]).map { $0 <= width } ?? false
-    }
-
     private static let units = [
         "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "y": 365 * 86_400_000,
     ]

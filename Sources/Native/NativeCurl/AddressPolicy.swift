@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCurl
 internal import Glibc
+package import NativeSystem
 
-/// An IPv4 or IPv6 address without a port. IPv4 inside IPv6 (mapped, NAT64) counts as IPv4.
-package struct IPAddress: Sendable, Hashable {
-    /// 4 or 16 bytes in network order.
-    package let bytes: [UInt8]
-
-    init(bytes: [UInt8]) {
-        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
-        let translated: [UInt8] = [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]
-        let isIPv4Inside = bytes.count == 16 && (bytes.starts(with: mapped) || bytes.starts(with: translated))
-        self.bytes = isIPv4Inside ? Array(bytes[12...]) : bytes
-    }
-
-    /// An address as text, without brackets, port or zone; nil for a name.
-    package init?(_ text: String) {
-        for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
-            var bytes = [UInt8](repeating: 0, count: size)
-            if unsafe inet_pton(family, text, &bytes) == 1 {
-                self.init(bytes: bytes)
-                return
-            }
-        }
-        return nil
-    }
-
+extension IPAddress {
     /// What libcurl is about to dial; nil for a family that is neither IPv4 nor IPv6.
     init?(dialled: UnsafePointer<curl_sockaddr>) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }

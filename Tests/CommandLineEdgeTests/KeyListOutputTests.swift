@@ -13,6 +13,10 @@ struct KeyListOutputTests {
         keys: [
             RingStatus.Key(id: "k2", createdAt: "2026-02-01T00:00:00Z", retiredAt: nil),
             RingStatus.Key(id: "k1-old", createdAt: "2026-01-01T00:00:00Z", retiredAt: "2026-02-01T00:00:00Z"),
+        ], currentEvidenceID: "e2",
+        evidenceKeys: [
+            RingStatus.Key(id: "e2", createdAt: "2026-02-02T00:00:00Z", retiredAt: nil),
+            RingStatus.Key(id: "e1", createdAt: "2026-01-01T00:00:00Z", retiredAt: "2026-02-02T00:00:00Z"),
         ])
 
     @Test("a ring is told by names and times, the oldest key first")
@@ -22,6 +26,8 @@ struct KeyListOutputTests {
                 From file var/vault-keys.json:
                   k1-old  made 2026-01-01T00:00:00Z  retired 2026-02-01T00:00:00Z, opens only
                   k2      made 2026-02-01T00:00:00Z  current, seals and opens
+                  e1      made 2026-01-01T00:00:00Z  retired 2026-02-02T00:00:00Z, verifies evidence only
+                  e2      made 2026-02-02T00:00:00Z  current, signs evidence
 
                 """)
     }
@@ -46,7 +52,24 @@ struct KeyListOutputTests {
                       "created_at": "2026-02-01T00:00:00Z",
                       "retired_at": null
                     }
-                  ]
+                  ],
+                  "evidence": {
+                    "current": "e2",
+                    "items": [
+                      {
+                        "id": "e1",
+                        "current": false,
+                        "created_at": "2026-01-01T00:00:00Z",
+                        "retired_at": "2026-02-02T00:00:00Z"
+                      },
+                      {
+                        "id": "e2",
+                        "current": true,
+                        "created_at": "2026-02-02T00:00:00Z",
+                        "retired_at": null
+                      }
+                    ]
+                  }
                 }
 
                 """)

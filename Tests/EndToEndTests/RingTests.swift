@@ -23,21 +23,26 @@ struct RingTests {
 
             let both = own.keys.merging(other.keys) { first, _ in first }
             let longer = try KeyRing(
-                currentID: other.currentID, keys: both, indexKey: own.indexKey, ledgerKey: own.ledgerKey)
+                currentID: other.currentID, keys: both, indexKey: own.indexKey, ledgerKey: own.ledgerKey,
+                evidence: own.evidence)
             for ring in [own, longer] { try RingCheck.hold(try RingVault(ring: ring), against: path) }
 
             let otherKey = try #require(other.keys[other.currentID])
             let wrong = [
                 other,
                 try KeyRing(
-                    currentID: other.currentID, keys: other.keys, indexKey: own.indexKey, ledgerKey: own.ledgerKey),
+                    currentID: other.currentID, keys: other.keys, indexKey: own.indexKey, ledgerKey: own.ledgerKey,
+                    evidence: own.evidence),
                 try KeyRing(
                     currentID: own.currentID, keys: [own.currentID: otherKey], indexKey: own.indexKey,
-                    ledgerKey: own.ledgerKey),
+                    ledgerKey: own.ledgerKey,
+                    evidence: own.evidence),
                 try KeyRing(
-                    currentID: own.currentID, keys: own.keys, indexKey: other.indexKey, ledgerKey: own.ledgerKey),
+                    currentID: own.currentID, keys: own.keys, indexKey: other.indexKey, ledgerKey: own.ledgerKey,
+                    evidence: own.evidence),
                 try KeyRing(
-                    currentID: own.currentID, keys: own.keys, indexKey: own.indexKey, ledgerKey: other.ledgerKey),
+                    currentID: own.currentID, keys: own.keys, indexKey: own.indexKey, ledgerKey: other.ledgerKey,
+                    evidence: own.evidence),
             ]
             for ring in wrong {
                 let vault = try RingVault(ring: ring)

@@ -7,8 +7,14 @@ import TokenVaults
 let sampleRing = """
     {"version": 1, "current": "k2", "index_key": "\(key(3))", "ledger_key": "\(key(4))", "note": "skipped",
      "keys": {"k1": {"key": "\(key(1))", "created_at": "2026-01-01T00:00:00Z", "retired_at": "2026-02-01T00:00:00Z"},
-              "k2": {"key": "\(key(2))", "created_at": "2026-02-01T00:00:00Z", "note": 7}}}
+              "k2": {"key": "\(key(2))", "created_at": "2026-02-01T00:00:00Z", "note": 7}},
+     "evidence": {"current": "e1", "keys": {"e1": {"key": "\(evidenceKey)", "created_at": "2026-02-01T00:00:00Z"}}}}
     """
+
+/// The key of RFC 6979, A.2.5, in DER.
+let evidenceKey =
+    "MHcCAQEEIMmvqdhFunUWa1whV2ex1pNOUMPbNuibEnuKYisSD2choAoGCCqGSM49AwEHoUQDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7Yfps5m"
+    + "liLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ=="
 
 /// Base64 of a key that is one byte repeated.
 func key(_ byte: UInt8, count: Int = 32) -> String {

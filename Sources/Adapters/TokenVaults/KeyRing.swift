@@ -2,7 +2,8 @@
 package import Consents
 package import NativeCrypto
 
-/// The keys that everything sealed hangs on: those that seal, one of which is the current, and two that never change.
+/// The keys that everything sealed hangs on: those that seal, one of which is the current, two that never change, and
+/// those that sign evidence.
 ///
 /// Each has one purpose. The index key is never rotated: a digest made with another key would find nothing.
 package struct KeyRing: Sendable {
@@ -28,11 +29,13 @@ package struct KeyRing: Sendable {
     package let keys: [String: SealingKey]
     package let indexKey: SecretBytes
     package let ledgerKey: SecretBytes
+    package let evidence: EvidenceKeyRing
 
     /// - Throws: ``KeyRingFailure`` where a name cannot stand in an envelope, the current key is missing or retired, or
     ///   one key has two purposes.
     package init(
-        currentID: String, keys: [String: SealingKey], indexKey: SecretBytes, ledgerKey: SecretBytes
+        currentID: String, keys: [String: SealingKey], indexKey: SecretBytes, ledgerKey: SecretBytes,
+        evidence: EvidenceKeyRing
     ) throws(KeyRingFailure) {
         for id in keys.keys.sorted() where !KeyRing.isKeyID(id) { throw .badKeyID }
         guard let current = keys[currentID] else { throw .currentKeyMissing }
@@ -43,15 +46,21 @@ package struct KeyRing: Sendable {
         self.keys = keys
         self.indexKey = indexKey
         self.ledgerKey = ledgerKey
+        self.evidence = evidence
     }
 
-    /// A new ring: one sealing key, the index key and the ledger key, each 256 random bits.
+    /// A new ring: one sealing key, the index key and the ledger key, each 256 random bits, and one key that signs.
     package static func generate(at now: Instant) throws(KeyRingFailure) -> KeyRing {
-        let id = "k" + now.text.prefix(10).filter { $0 != "-" } + "-" + Hexadecimal.text(of: randomBytes(4))
+        let id = newID(prefix: "k", at: now)
         let key = SealingKey(material: SecretBytes(random: keyLength), createdAt: now.text, retiredAt: nil)
         return try KeyRing(
             currentID: id, keys: [id: key], indexKey: SecretBytes(random: keyLength),
-            ledgerKey: SecretBytes(random: keyLength))
+            ledgerKey: SecretBytes(random: keyLength), evidence: EvidenceKeyRing.generate(at: now))
+    }
+
+    /// A key's name: what it is for, its day, and 32 random bits.
+    static func newID(prefix: String, at now: Instant) -> String {
+        prefix + now.text.prefix(10).filter { $0 != "-" } + "-" + Hexadecimal.text(of: randomBytes(4))
     }
 
     /// 1 to 32 letters, digits, `.`, `_` and `-`, but not the word that stands in envelopes under a consent's own key.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import NativeCrypto
 package import NativeJSON
 package import NativeSystem
 
@@ -18,6 +19,14 @@ package enum KeyRingFailure: Error, Sendable, Equatable, CustomStringConvertible
     case currentKeyMissing
     case currentKeyRetired
     case keyWithTwoPurposes
+    /// It was made before there was one, or lost it.
+    case noEvidenceKey
+    case currentEvidenceKeyMissing
+    case currentEvidenceKeyRetired
+    /// A member that is no key on P-256.
+    case notP256(member: String)
+    /// A key cannot be made here.
+    case unavailable(CryptoUnavailable)
     /// It cannot take the place of the ring in use: nothing would be found, no chain would hold.
     case ofAnotherStore
     /// It cannot take the place of the ring in use: what is sealed under that key could not be opened.
@@ -39,6 +48,16 @@ package enum KeyRingFailure: Error, Sendable, Equatable, CustomStringConvertible
             "a key's name in the vault's key ring is not 1 to 32 letters, digits, `.`, `_`, `-`, or is `consent`"
         case .currentKeyMissing: "`current` in the vault's key ring names a key that is not among its `keys`"
         case .currentKeyRetired: "`current` in the vault's key ring names a retired key"
+        case .noEvidenceKey:
+            "the vault's key ring lacks `evidence`, the key that signs checkpoints and receipts: take it from a copy "
+                + "of the ring, or from a new ring that `consent-gateway keys init` makes elsewhere"
+        case .currentEvidenceKeyMissing:
+            "`evidence.current` in the vault's key ring names a key that is not among its `evidence.keys`"
+        case .currentEvidenceKeyRetired:
+            "`evidence.current` in the vault's key ring names a key that is retired or cannot sign"
+        case .notP256(let name):
+            "`\(name)` in the vault's key ring is no key on P-256 in DER: take it from a copy of the ring"
+        case .unavailable(let failure): "no key can be made: \(failure)"
         case .ofAnotherStore: "the vault's key ring has another index or ledger key: it belongs to another store"
         case .lacksKey(let id): "the vault's key ring lacks the key `\(id)`, or it was changed: it may still be in use"
         case .keyWithTwoPurposes: "two keys of the vault's key ring are the same: each purpose needs its own"

@@ -4,8 +4,9 @@ internal import NativeCrypto
 internal import NativeJSON
 internal import NativeSystem
 
-/// The ring as it is written: `{"version":1,"current":ID,"keys":{ID:{"key":BASE64,"created_at":TIME,"retired_at":TIME?}},
-/// "index_key":BASE64,"ledger_key":BASE64}`. Members that are not known are skipped.
+/// The ring as it is written: `{"version":1,"current":ID,"keys":{ID:{"key":BASE64,"created_at":TIME,
+/// "retired_at":TIME?}},"index_key":BASE64,"ledger_key":BASE64,"evidence":{…}}`. Members that are not known are
+/// skipped.
 extension KeyRing {
     /// Far more than a ring with many retired keys needs.
     private static let longestFile = 256 * 1024
@@ -59,7 +60,7 @@ extension KeyRing {
         }
         try self.init(
             currentID: current, keys: keys, indexKey: KeyRing.key(ring["index_key"], "index_key"),
-            ledgerKey: KeyRing.key(ring["ledger_key"], "ledger_key"))
+            ledgerKey: KeyRing.key(ring["ledger_key"], "ledger_key"), evidence: EvidenceKeyRing(ring["evidence"]))
     }
 
     /// The bytes of the file. Whoever gets them wipes them.
@@ -72,7 +73,7 @@ extension KeyRing {
         }
         let ring: JSONValue = [
             "version": 1, "current": JSONValue(currentID), "keys": members, "index_key": KeyRing.text(indexKey),
-            "ledger_key": KeyRing.text(ledgerKey),
+            "ledger_key": KeyRing.text(ledgerKey), "evidence": evidence.json,
         ]
         return ring.serialized(.indented) + [0x0A]
     }

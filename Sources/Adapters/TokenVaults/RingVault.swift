@@ -7,7 +7,7 @@ internal import NativeSystem
 /// The vault over a key ring: AES-256-GCM through OpenSSL, a random key a consent under the ring's current key.
 ///
 /// It can take another ring while it works (SIGHUP), as long as everything that was sealed stays readable.
-package struct RingVault: TokenVault {
+package struct RingVault: TokenVault, EvidenceKeys {
     private let held: Locked<KeyRing>
     private let cipher: AES256GCM
     private let ledger: HMACSHA256
@@ -36,8 +36,14 @@ package struct RingVault: TokenVault {
                 throw .lacksKey(id)
             }
         }
+        for (id, key) in old.evidence.keys.sorted(by: { $0.key < $1.key })
+        where next.evidence.keys[id]?.publicKey != key.publicKey {
+            throw .lacksKey(id)
+        }
         held.withLock { $0 = next }
     }
+
+    package var evidenceSigner: any EvidenceSigner { ring.evidence }
 
     package func mac(previous: [UInt8], event: [UInt8]) -> [UInt8] { ledger.mac(previous, event) }
 

@@ -11,8 +11,14 @@ enum RingCommands {
             let keys = ring.keys.map { id, key in
                 RingStatus.Key(id: id, createdAt: key.createdAt, retiredAt: key.retiredAt)
             }
+            let evidence = ring.evidence.keys.map { id, key in
+                RingStatus.Key(id: id, createdAt: key.createdAt, retiredAt: key.retiredAt)
+            }
             return KeyListOutput.ring(
-                RingStatus(source: text(settings.vault.keys), currentID: ring.currentID, keys: keys), json: json)
+                RingStatus(
+                    source: text(settings.vault.keys), currentID: ring.currentID, keys: keys,
+                    currentEvidenceID: ring.evidence.currentID, evidenceKeys: evidence),
+                json: json)
         } catch {
             return error.output
         }

@@ -66,9 +66,9 @@ package enum SealedColumn: String, Sendable {
     case providerSubject = "provider_subject"
 }
 
-/// Why nothing could be sealed or opened.
+/// Why nothing could be sealed, opened or signed.
 package enum VaultFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The envelope is under a key that the ring does not hold.
+    /// The envelope is under a key that the ring does not hold, or the signing key cannot be used.
     case keyMissing(keyID: String)
     /// The envelope was altered, or belongs to another place.
     case notAuthentic

@@ -13,7 +13,7 @@ extension CommandTable {
         words: ["keys", "status"], summary: "the vault's keys by name, never the keys",
         about: [
             "Prints where the ring comes from, and a line on each of its keys: whether it seals (the current one) or "
-                + "opens only (a retired one), and since when."
+                + "opens only (a retired one), or signs evidence, and since when."
         ])
 
     static let keysAPICreate = CommandEntry(

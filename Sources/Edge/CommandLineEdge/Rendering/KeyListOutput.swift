@@ -8,7 +8,7 @@ package struct RingStatus: Sendable, Equatable {
         package var id: String
         /// RFC 3339, as the ring has it.
         package var createdAt: String
-        /// Nil for the one that seals.
+        /// Nil for the one that seals or signs.
         package var retiredAt: String?
 
         package init(id: String, createdAt: String, retiredAt: String?) {
@@ -21,11 +21,18 @@ package struct RingStatus: Sendable, Equatable {
     package var source: String
     package var currentID: String
     package var keys: [Key]
+    /// The key that signs checkpoints and receipts, and those that signed before.
+    package var currentEvidenceID: String
+    package var evidenceKeys: [Key]
 
-    package init(source: String, currentID: String, keys: [Key]) {
+    package init(
+        source: String, currentID: String, keys: [Key], currentEvidenceID: String, evidenceKeys: [Key]
+    ) {
         self.source = source
         self.currentID = currentID
         self.keys = keys
+        self.currentEvidenceID = currentEvidenceID
+        self.evidenceKeys = evidenceKeys
     }
 }
 
@@ -48,31 +55,47 @@ package struct ListedAPIKey: Sendable, Equatable {
 /// `keys status`, `keys api list` and `keys api revoke`.
 package enum KeyListOutput {
     package static func ring(_ ring: RingStatus, json: Bool) -> CommandOutput {
-        let keys = ring.keys.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        if json { return CommandOutput(text: jsonDocument(document(ring, keys))) }
-        let rows = keys.map { key -> [String] in
-            let state =
-                key.id == ring.currentID
-                ? "current, seals and opens" : key.retiredAt.map { "retired \($0), opens only" } ?? "opens only"
-            return [key.id, "made " + key.createdAt, state]
-        }
+        let (keys, evidence) = (oldestFirst(ring.keys), oldestFirst(ring.evidenceKeys))
+        if json { return CommandOutput(text: jsonDocument(document(ring, keys, evidence))) }
+        let rows =
+            keys.map { row($0, ring.currentID, now: "seals and opens", later: "opens only") }
+            + evidence.map { row($0, ring.currentEvidenceID, now: "signs evidence", later: "verifies evidence only") }
         return CommandOutput(text: "From \(Printable.text(ring.source)):\n" + TextTable.text(rows, indent: 2))
     }
 
-    private static func document(_ ring: RingStatus, _ keys: [RingStatus.Key]) -> JSONValue {
-        let items = keys.map { key -> JSONValue in
+    private static func oldestFirst(_ keys: [RingStatus.Key]) -> [RingStatus.Key] {
+        keys.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+
+    private static func row(_ key: RingStatus.Key, _ currentID: String, now: String, later: String) -> [String] {
+        let state =
+            key.id == currentID ? "current, \(now)" : key.retiredAt.map { "retired \($0), \(later)" } ?? later
+        return [key.id, "made " + key.createdAt, state]
+    }
+
+    private static func document(
+        _ ring: RingStatus, _ keys: [RingStatus.Key], _ evidence: [RingStatus.Key]
+    ) -> JSONValue {
+        var signing = JSONValue.object()
+        signing.set("current", ring.currentEvidenceID)
+        signing.set("items", items(evidence, current: ring.currentEvidenceID))
+        var document = JSONValue.object()
+        document.set("source", ring.source)
+        document.set("current", ring.currentID)
+        document.set("items", items(keys, current: ring.currentID))
+        document.set("evidence", signing)
+        return document
+    }
+
+    private static func items(_ keys: [RingStatus.Key], current: String) -> [JSONValue] {
+        keys.map { key -> JSONValue in
             var item = JSONValue.object()
             item.set("id", key.id)
-            item.set("current", key.id == ring.currentID)
+            item.set("current", key.id == current)
             item.set("created_at", key.createdAt)
             item.set("retired_at", key.retiredAt)
             return item
         }
-        var document = JSONValue.object()
-        document.set("source", ring.source)
-        document.set("current", ring.currentID)
-        document.set("items", items)
-        return document
     }
 
     /// In the order given.

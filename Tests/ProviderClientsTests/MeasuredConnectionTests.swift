@@ -28,15 +28,17 @@ struct MeasuredConnectionTests {
         _ = await connection(outcome).exchange(code, parameters)
     }
 
-    @Test("a call is one line, with the request that it was made for")
+    @Test("a call is one line, with the request and the trace that it was made for")
     func line() async {
         let statement = ProviderStatement(status: 400, error: "access_denied", correlationID: "c-1")
-        await LogContext.$requestID.withValue("r-1") { await exchange(.rejected(statement)) }
+        await LogContext.$current.withValue(LogContext(requestID: "r-1", traceID: "t-1")) {
+            await exchange(.rejected(statement))
+        }
         #expect(
             sink.lines == [
                 "1970-01-01T00:00:00.000Z info provider call answered provider=paypal call=exchange outcome=rejected "
                     + "provider_status=400 provider_error=access_denied provider_correlation_id=c-1 duration_ms=250.0 "
-                    + "request_id=r-1"
+                    + "request_id=r-1 trace_id=t-1"
             ])
     }
 

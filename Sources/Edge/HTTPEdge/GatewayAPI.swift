@@ -53,7 +53,7 @@ package struct GatewayAPI: HTTPHandler {
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         let context = context(of: request.head)
-        return await LogContext.$requestID.withValue(context.requestID) { await respond(to: request, context) }
+        return await LogContext.$current.withValue(context.log) { await respond(to: request, context) }
     }
 
     private func respond(to request: HTTPRequest, _ context: RequestContext) async -> HTTPResponse {
@@ -216,14 +216,15 @@ package struct GatewayAPI: HTTPHandler {
         let duration = time.monotonic - context.receivedAt
         measure(context, status: status, code: code, route ?? MetricWords.other, duration)
         let level: LogLevel = status >= 500 && status != 503 ? .warning : .info
-        log.write(level, "request answered") {
-            [
-                Fact(.method, Route.isMethod(context.method) ? context.method : "other"),
-                Fact(.route, route), Fact(.status, status), Fact(.code, code),
-                Fact(.caller, admission?.key.name), Fact(.peer, context.peer?.text),
-                Fact(.durationMilliseconds, duration),
-                Fact(.requestID, context.requestID), Fact(.traceID, context.traceID),
-            ]
+        LogContext.$current.withValue(context.log) {
+            log.write(level, "request answered") {
+                [
+                    Fact(.method, Route.isMethod(context.method) ? context.method : "other"),
+                    Fact(.route, route), Fact(.status, status), Fact(.code, code),
+                    Fact(.caller, admission?.key.name), Fact(.peer, context.peer?.text),
+                    Fact(.durationMilliseconds, duration),
+                ]
+            }
         }
     }
 

@@ -11,6 +11,10 @@ package struct Fact: Sendable, Equatable {
     package init(_ key: FactKey, _ number: some BinaryInteger) {
         self.init(key, value: .integer(Int64(clamping: number)))
     }
+    /// A number that may be lacking; nil is not written.
+    package init(_ key: FactKey, _ number: Int?) {
+        self.init(key, value: number.map { .integer(Int64($0)) } ?? .absent)
+    }
     /// In milliseconds, with one place after the point.
     package init(_ key: FactKey, _ duration: Duration) { self.init(key, value: .milliseconds(duration)) }
 

@@ -51,10 +51,12 @@ package struct Log: Sendable {
         write(.error, sentence, facts)
     }
 
-    /// A line of the given level; the facts are made only where it is written.
+    /// A line of the given level; the facts are made only where it is written, and those of the request that the work
+    /// was begun by (``LogContext``) come last.
     package func write(_ level: LogLevel, _ sentence: StaticString, _ facts: () -> [Fact]) {
         guard isWritten(level) else { return }
-        output.write(level, sentence, context.isEmpty ? facts() : context + facts())
+        let own = context.isEmpty ? facts() : context + facts()
+        output.write(level, sentence, LogContext.current.map { own + $0.facts } ?? own)
     }
 }
 

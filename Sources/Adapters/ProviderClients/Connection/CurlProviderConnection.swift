@@ -56,7 +56,7 @@ package struct CurlProviderConnection: ProviderConnection {
         guard let client = client() else { return .failed(ProviderStatement(status: 0), retryAfter: nil) }
         // Harmless: revoking a token twice is as good as once, so libcurl may send it again.
         let timeout = definition.facts.timeouts.total
-        switch await client.perform(curlRequest(request, timeout: timeout, spends: false, fence: nil)) {
+        switch await perform(client, curlRequest(request, timeout: timeout, spends: false, fence: nil)) {
         case .answered(let answer):
             return revocations.read(ProviderAnswer(answer), sent: request.sent, now: timekeeper.now)
         case .unknown(let reason): return .failed(ProviderStatement(status: reason.status), retryAfter: nil)
@@ -69,7 +69,7 @@ package struct CurlProviderConnection: ProviderConnection {
             return .refused(ProviderStatement(status: 0, errorDescription: "no userinfo endpoint is configured"))
         }
         guard let client = client() else { return .failed(ProviderStatement(status: 0)) }
-        switch await client.perform(curlRequest(request, timeout: limit, spends: false, fence: nil)) {
+        switch await perform(client, curlRequest(request, timeout: limit, spends: false, fence: nil)) {
         case .answered(let answer): return profiles.read(ProviderAnswer(answer), sent: request.sent)
         case .notSent, .unknown(.timeout), .unknown(.reset), .unknown(.closedWithoutAnswer),
             .unknown(.secondSendPrevented), .unknown(.protocolError), .unknown(.stopped):
@@ -85,7 +85,7 @@ package struct CurlProviderConnection: ProviderConnection {
     ) async -> TokenOutcome {
         guard let client = client() else { return .notSent(.stopped) }
         let timeout = definition.facts.timeouts.answer
-        switch await client.perform(curlRequest(request, timeout: timeout, spends: true, fence: fence)) {
+        switch await perform(client, curlRequest(request, timeout: timeout, spends: true, fence: fence)) {
         case .answered(let answer):
             return tokens.read(ProviderAnswer(answer), to: call, sent: request.sent, now: timekeeper.now)
         case .unknown(.cutOff(let answer)):
@@ -96,6 +96,12 @@ package struct CurlProviderConnection: ProviderConnection {
             return .unreadable(SecretText(""), ProviderStatement(status: status))
         case .unknown(let reason): return .unknown(reason.meaning, ProviderStatement(status: reason.status))
         }
+    }
+
+    private func perform(_ client: CurlClient, _ request: CurlRequest) async -> CurlResult {
+        let result = await client.perform(request)
+        if case .answered(let answer) = result { HeardStatus.current?.status = answer.status }
+        return result
     }
 
     private func curlRequest(

@@ -20,8 +20,14 @@ package struct MeasuredConnection: ProviderConnection {
 
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         let start = time.monotonic
-        let outcome = await inner.exchange(code, parameters)
-        tell(.exchange, outcome.measured, since: start)
+        let heard = HeardStatus()
+        // A closure cannot say that it runs once: what it spends is taken out of a slot.
+        var slot: AuthorizationCode? = code
+        let outcome: TokenOutcome = await HeardStatus.$current.withValue(heard) {
+            guard let code = slot.take() else { return .notSent(.stopped) }
+            return await inner.exchange(code, parameters)
+        }
+        tell(.exchange, outcome.measured, heard, since: start)
         return outcome
     }
 
@@ -29,26 +35,31 @@ package struct MeasuredConnection: ProviderConnection {
         _ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool
     ) async -> TokenOutcome {
         let start = time.monotonic
-        let outcome = await inner.refresh(refreshToken, fence: fence)
-        tell(.refresh, outcome.measured, since: start)
+        let heard = HeardStatus()
+        let outcome = await HeardStatus.$current.withValue(heard) { await inner.refresh(refreshToken, fence: fence) }
+        tell(.refresh, outcome.measured, heard, since: start)
         return outcome
     }
 
     package func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome {
         let start = time.monotonic
-        let outcome = await inner.revoke(token, kind: kind)
-        tell(.revoke, outcome.measured, since: start)
+        let heard = HeardStatus()
+        let outcome = await HeardStatus.$current.withValue(heard) { await inner.revoke(token, kind: kind) }
+        tell(.revoke, outcome.measured, heard, since: start)
         return outcome
     }
 
     package func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome {
         let start = time.monotonic
-        let outcome = await inner.profile(accessToken: accessToken, limit: limit)
-        tell(.userinfo, outcome.measured, since: start)
+        let heard = HeardStatus()
+        let outcome = await HeardStatus.$current.withValue(heard) {
+            await inner.profile(accessToken: accessToken, limit: limit)
+        }
+        tell(.userinfo, outcome.measured, heard, since: start)
         return outcome
     }
 
-    private func tell(_ call: ProviderCall, _ measured: MeasuredOutcome, since start: Duration) {
+    private func tell(_ call: ProviderCall, _ measured: MeasuredOutcome, _ heard: HeardStatus, since start: Duration) {
         let duration = time.monotonic - start
         let provider = facts.key.name
         metrics.count(.providerCalls, [provider, call.rawValue, measured.outcome.rawValue])
@@ -56,10 +67,10 @@ package struct MeasuredConnection: ProviderConnection {
         log.write(measured.outcome.isOrdinary ? .info : .warning, "provider call answered") {
             [
                 Fact(.provider, provider), Fact(.call, call.rawValue), Fact(.outcome, measured.outcome.rawValue),
-                Fact(.reason, measured.reason), measured.status,
+                Fact(.reason, measured.reason), Fact(.providerStatus, measured.status ?? heard.status),
                 Fact(.providerError, measured.statement?.error),
                 Fact(.providerCorrelationID, measured.statement?.correlationID),
-                Fact(.durationMilliseconds, duration), Fact(.requestID, LogContext.requestID),
+                Fact(.durationMilliseconds, duration),
             ]
         }
     }

@@ -15,11 +15,8 @@ struct MeasuredOutcome {
         self.statement = statement
     }
 
-    /// The HTTP status of a refusal; a success has none to tell but its outcome, and 0 stands for no answer.
-    var status: Fact {
-        if let status = statement?.status, status > 0 { return Fact(.providerStatus, status) }
-        return Fact(.providerStatus, nil as String?)
-    }
+    /// The HTTP status of a refusal; nil where no answer came, and for a success, whose outcome has none.
+    var status: Int? { statement.flatMap { $0.status > 0 ? $0.status : nil } }
 }
 
 extension ProviderCallOutcome {

@@ -2,6 +2,7 @@
 import Consents
 import NativeHTTPServer
 import NativeSystem
+import Observability
 
 /// What every answer and log line of one request has in common.
 struct RequestContext: Sendable {
@@ -20,11 +21,14 @@ struct RequestContext: Sendable {
         requestID =
             given.flatMap { RequestContext.isHarmless($0) ? $0 : nil }
             ?? entropy.identifier(at: time.now).hexadecimal
-        traceID = head?.headers.firstText("traceparent").flatMap(RequestContext.traceID)
+        traceID = head.flatMap { TraceParent($0.headers) }?.traceID
         peer = head.flatMap(proxies.peer)
         method = head?.method ?? ""
         receivedAt = head.map { .nanoseconds($0.receivedAt.nanoseconds) } ?? time.monotonic
     }
+
+    /// What the log lines of this request, and of all that it begins, end with.
+    var log: LogContext { LogContext(requestID: requestID, traceID: traceID) }
 
     private static func isHarmless(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
@@ -36,14 +40,5 @@ struct RequestContext: Sendable {
                 default: false
                 }
             }
-    }
-
-    /// The 32 digits of `00-<trace>-<parent>-<flags>` (W3C Trace Context, section 3.2).
-    private static func traceID(_ field: String) -> String? {
-        let parts = field.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", parts[1].utf8.count == 32,
-            Hexadecimal.bytes(of: parts[1]) != nil, parts[1].contains(where: { $0 != "0" })
-        else { return nil }
-        return String(parts[1])
     }
 }

@@ -156,8 +156,8 @@ let package = Package(
             [
                 "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl",
                 "NativeEventLoop",
-                "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability", "Settings", "TestSupport",
-                "TokenVaults",
+                "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "Settings",
+                "TestSupport", "TokenVaults",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -76,7 +76,7 @@ struct SQLiteFileTests {
         for answer in answers {
             guard case .retryLater = answer else { throw Unexpected(answer.debugDescription) }
         }
-        #expect(await store.storeIsReady())
+        #expect(await !store.storeIsReady())
         try other.execute("COMMIT")
         #expect(try await store.reserveCode(Make.reservation()).word == "reserved")
     }

@@ -17,6 +17,8 @@ final class StorePlace: Sendable {
     let directory: String
     /// What its stores count.
     let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: "1"))
+    /// What its stores go by for how long a commit was ago; the tests move it on.
+    let clock = HandMovedClock()
     private let opened = Locked<[SQLiteStore]>([])
 
     init(_ kind: StoreKind) throws {
@@ -44,13 +46,23 @@ final class StorePlace: Sendable {
     ) throws(StoreFailure) -> SQLiteStore {
         let store = try SQLiteStore.open(
             path: path, stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
-            migrations: migrations, limits: limits, metrics: metrics, at: Make.now)
+            migrations: migrations, limits: limits, metrics: metrics, time: clock, at: Make.now)
         opened.withLock { $0.append(store) }
         return store
     }
 
     /// Lets an instance die: what it has on the wire stays as it is, its lock becomes free.
     func kill(_ store: SQLiteStore) { store.close() }
+}
+
+/// A clock that stands still until it is moved.
+final class HandMovedClock: Timekeeper {
+    private let time = Locked(Duration.seconds(1000))
+
+    var now: Instant { Make.now }
+    var monotonic: Duration { time.withLock { $0 } }
+    func sleep(until monotonic: Duration) async throws(CancellationError) {}
+    func move(by step: Duration) { time.withLock { $0 += step } }
 }
 
 /// Leaves a test's places when the test is over.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 internal import NativeSystem
 package import Observability
 
@@ -11,7 +10,7 @@ package final class SQLiteStore: ConsentStore {
     let writer: SQLiteWriter
     let readers: SQLiteReaders
     let rules: WritingRules
-    private let guardian: FileGuardian
+    let guardian: FileGuardian
 
     private init(
         writer: SQLiteWriter, readers: SQLiteReaders, rules: WritingRules, guardian: FileGuardian
@@ -28,11 +27,12 @@ package final class SQLiteStore: ConsentStore {
     ///   - path: of the database; its folder is made (0700), the file too (0600).
     ///   - stateDirectory: the folder of the instances' locks, one for all processes of this file.
     ///   - metrics: where writes and batches are counted.
+    ///   - time: how long a commit was ago, for readiness.
     ///   - now: when migrations are said to have been applied.
     /// - Throws: `schemaIsNewer`, `schemaIsOlder` (manual), `damaged`, `retryLater` (locked), `outOfReach`.
     package static func open(
         path: String, stateDirectory: String, instance: InstanceID, ledger: any Ledger, migrations: MigrationMode,
-        limits: SQLiteStoreLimits, metrics: Metrics, at now: Instant
+        limits: SQLiteStoreLimits, metrics: Metrics, time: any Timekeeper, at now: Instant
     ) throws(StoreFailure) -> SQLiteStore {
         try prepareSchema(path, migrations, limits, now)
         let locks = try InstanceLocks(stateDirectory: stateDirectory, instance: instance)
@@ -40,7 +40,8 @@ package final class SQLiteStore: ConsentStore {
             let clock: BootClock
             do { clock = try BootClock() } catch { throw .outOfReach("the boot's identifier: \(error.sentence)") }
             let guardian = try FileGuardian(path: path, locks: locks)
-            let writer = try SQLiteWriter(path: path, limits: limits, guardian: guardian, metrics: metrics)
+            let writer = try SQLiteWriter(
+                path: path, limits: limits, guardian: guardian, health: WriteHealth(time: time), metrics: metrics)
             do throws(StoreFailure) {
                 let readers = try SQLiteReaders(path: path, limits: limits)
                 let rules = WritingRules(leases: LeaseClock(clock: clock, locks: locks), ledger: ledger)
@@ -68,16 +69,6 @@ package final class SQLiteStore: ConsentStore {
         }
     }
 
-    /// Whether the store answers and its files are still the ones that were opened; writes nothing.
-    package func storeIsReady() async -> Bool {
-        do throws(StoreFailure) {
-            try guardian.check(writeAheadLog: nil)
-            return try await readers.read { connection throws(SQLiteError) in
-                try connection.prepare(ReadinessQuery.probe).step()
-            }
-        } catch { return false }
-    }
-
     /// Answers what waits, empties the write-ahead log, gives the instance's lock back. Blocks until done; what is
     /// asked later is refused with `retryLater`.
     package func close() {
@@ -85,10 +76,6 @@ package final class SQLiteStore: ConsentStore {
         writer.close()
         rules.leases.locks.release()
     }
-}
-
-private enum ReadinessQuery {
-    static let probe = SQLiteQuery("SELECT epoch FROM store_identity")
 }
 
 /// How much the store takes on.

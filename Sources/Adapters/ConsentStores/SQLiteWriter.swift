@@ -15,19 +15,24 @@ final class SQLiteWriter: Sendable {
         case finishes
     }
 
+    /// What the last batch came to.
+    let health: WriteHealth
     private let queue = BlockingQueue<QueuedWrite>()
     private let limits: SQLiteStoreLimits
     private let metrics: Metrics
     private let thread: Locked<NamedThread?>
 
     /// Starts the thread, which opens its own connection.
-    init(path: String, limits: SQLiteStoreLimits, guardian: FileGuardian, metrics: Metrics) throws(StoreFailure) {
+    init(
+        path: String, limits: SQLiteStoreLimits, guardian: FileGuardian, health: WriteHealth, metrics: Metrics
+    ) throws(StoreFailure) {
+        self.health = health
         self.limits = limits
         self.metrics = metrics
         thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLiteError) in
             let connection = try openForWriting(path, limits.busyTimeout)
             report()
-            var batches = WriteBatches(connection: connection, guardian: guardian, metrics: metrics)
+            var batches = WriteBatches(connection: connection, guardian: guardian, health: health, metrics: metrics)
             batches.run(queue, limit: limits.batch)
         }
     }
@@ -42,8 +47,9 @@ final class SQLiteWriter: Sendable {
         let limit = urgency == .starts ? limits.waitingWrites : 2 * limits.waitingWrites
         let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
             let write = QueuedWrite(
-                run: { [metrics] connection in
+                run: { [metrics, health] connection in
                     let outcome = isolated(connection, body)
+                    if case .failure(let failure) = outcome { health.saw(failure) }
                     return { failure in
                         let final = failure.map { outcome.replacing(with: $0) } ?? outcome
                         metrics.count(.storeWrites, [final.word.rawValue])
@@ -108,10 +114,12 @@ private func isolated<Value>(
 private struct WriteBatches: ~Copyable {
     let connection: SQLiteConnection
     let guardian: FileGuardian
+    let health: WriteHealth
     let metrics: Metrics
     private var writeAheadLog: FileIdentity?
 
-    init(connection: consuming SQLiteConnection, guardian: FileGuardian, metrics: Metrics) {
+    init(connection: consuming SQLiteConnection, guardian: FileGuardian, health: WriteHealth, metrics: Metrics) {
+        self.health = health
         self.connection = connection
         self.guardian = guardian
         self.metrics = metrics
@@ -123,6 +131,7 @@ private struct WriteBatches: ~Copyable {
             do throws(StoreFailure) {
                 try begin()
             } catch {
+                health.saw(isGood: false)
                 // Those behind have waited as long: one busy time-out is the bound for all.
                 for write in writes + queue.takeAll() { write.refuse(error) }
                 continue
@@ -160,6 +169,7 @@ private struct WriteBatches: ~Copyable {
                 if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
             }
         }
+        health.saw(isGood: failure == nil)
         for answer in answers { answer(failure) }
     }
 }

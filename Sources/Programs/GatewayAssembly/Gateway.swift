@@ -133,7 +133,8 @@ struct Gateway: Sendable {
             return try SQLiteStore.open(
                 path: path, stateDirectory: place.settings.stateDirectory,
                 instance: InstanceID(place.entropy.identifier(at: now)), ledger: ledger,
-                migrations: mayMigrate ? .automatic : .manual, limits: .standard, metrics: place.metrics, at: now)
+                migrations: mayMigrate ? .automatic : .manual, limits: .standard, metrics: place.metrics,
+                time: place.time, at: now)
         } catch {
             throw StartFailure(error, at: path)
         }

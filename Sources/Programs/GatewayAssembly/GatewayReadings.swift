@@ -16,8 +16,10 @@ struct ListenerSlots: Sendable {
 
 /// What the metrics page reads anew each time.
 enum GatewayReadings {
-    static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots) -> [MetricReading] {
-        let (log, store) = (place.log, gateway.store)
+    static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots, _ readiness: ReadinessCheck)
+        -> [MetricReading]
+    {
+        let log = place.log
         let (redeem, refresh) = (gateway.redeem, gateway.refresh)
         let listeners = MetricListener.allCases.flatMap { listener in
             [
@@ -32,7 +34,7 @@ enum GatewayReadings {
         return listeners + [
             MetricReading(.flights, [MetricFlight.exchange.rawValue]) { Double(await redeem.flightsUnderWay) },
             MetricReading(.flights, [MetricFlight.refresh.rawValue]) { Double(await refresh.flightsUnderWay) },
-            MetricReading(.storeReady, []) { await store.storeIsReady() ? 1 : 0 },
+            MetricReading(.storeReady, []) { await readiness.isReady() ? 1 : 0 },
             MetricReading(.logLinesLost, []) { Double(log.lostLines) },
             .buildInfo(version: Program.version),
         ] + MetricReading.ofProcess

@@ -53,11 +53,11 @@ struct Serving: Sendable {
             proxies: TrustedProxies(place.settings.server.trustedProxies), calls: gateway.calls, time: place.time,
             entropy: place.entropy, openAPI: try Serving.openAPI(), metrics: place.metrics,
             log: place.log)
-        let store = gateway.store
+        let readiness = ReadinessCheck(gateway.store, time: place.time, launcher: LoopLauncher(loops: place.loops))
         let slots = ListenerSlots()
-        let page = MetricsPage(place.metrics, readings: GatewayReadings.all(place, gateway, slots))
+        let page = MetricsPage(place.metrics, readings: GatewayReadings.all(place, gateway, slots, readiness))
         let adminHandler = AdminAPI(
-            hosts: place.settings.server.adminHosts, isReady: { await store.storeIsReady() },
+            hosts: place.settings.server.adminHosts, isReady: { await readiness.isReady() },
             isDraining: { [isDraining] in isDraining.withLock { $0 } }, metrics: page, time: place.time,
             entropy: place.entropy)
         let settings = place.settings.server

@@ -238,7 +238,8 @@ CREATE TABLE held_verdicts (
 CREATE TABLE store_identity (
     only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1),
     incarnation BLOB,                         -- which life of this store; a restored backup starts another
-    epoch INTEGER NOT NULL DEFAULT 0
+    epoch INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0          -- writes that were only to show whether writes get through
 ) STRICT;
 
 INSERT INTO store_identity (only) VALUES (1);

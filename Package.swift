@@ -100,7 +100,7 @@ let package = Package(
             ],
             // A link to Config/openapi.yaml: a file for people, and what the program answers.
             resources: [.embedInCode("Resources/openapi.yaml")]),
-        room("Edge", "RecordRendering", ["Consents", "NativeJSON"]),
+        room("Edge", "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
         room("Edge", "CommandLineEdge", ["Consents", "RecordRendering", "NativeJSON"]),
         room(
             "Edge", "SimulatedProvider",
@@ -110,8 +110,8 @@ let package = Package(
         room(
             "Programs", "GatewayAssembly",
             [
-                "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "SimulatedProvider", "ProviderClients",
-                "ConsentStores", "TokenVaults", "Settings", "Lifecycle", "Observability", "NativeEventLoop",
+                "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "SimulatedProvider",
+                "ProviderClients", "ConsentStores", "TokenVaults", "Settings", "Lifecycle", "Observability", "NativeEventLoop",
                 "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
             ]),
         .executableTarget(
@@ -128,7 +128,7 @@ let package = Package(
         tests(
             of: "SimulatedProvider",
             ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
-        tests(of: "RecordRendering", ["Consents", "NativeJSON"]),
+        tests(of: "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON"]),
         tests(of: "NativeCrypto"),
         tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),

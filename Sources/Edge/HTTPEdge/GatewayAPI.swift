@@ -5,7 +5,7 @@ package import NativeHTTPServer
 import NativeJSON
 import NativeSystem
 package import Observability
-import RecordRendering
+package import RecordRendering
 
 /// The API listener: names the caller, finds the call, and makes an answer of what it comes to.
 package struct GatewayAPI: HTTPHandler {
@@ -14,6 +14,7 @@ package struct GatewayAPI: HTTPHandler {
     private let proxies: TrustedProxies
     private let pages: PublicPages
     private let calls: GatewayCalls
+    private let receipts: ReceiptWriter
     private let time: any Timekeeper
     private let entropy: any Entropy
     private let metrics: Metrics
@@ -25,13 +26,15 @@ package struct GatewayAPI: HTTPHandler {
     /// - Parameter proxies: who may say whom it speaks for.
     package init(
         callers: CallerDirectory, limits: CallLimits, proxies: TrustedProxies, calls: GatewayCalls,
-        time: any Timekeeper, entropy: any Entropy, openAPI: OpenAPIDocument, metrics: Metrics, log: Log
+        receipts: ReceiptWriter, time: any Timekeeper, entropy: any Entropy, openAPI: OpenAPIDocument,
+        metrics: Metrics, log: Log
     ) {
         self.callers = callers
         self.limits = limits
         self.proxies = proxies
-        pages = PublicPages(openAPI: openAPI)
+        pages = PublicPages(openAPI: openAPI, receipts: receipts)
         self.calls = calls
+        self.receipts = receipts
         self.time = time
         self.entropy = entropy
         self.metrics = metrics
@@ -80,10 +83,10 @@ package struct GatewayAPI: HTTPHandler {
 
     // MARK: Before the work
 
-    /// The one answer that needs no caller.
+    /// The answers that need no caller.
     private func publicPage(_ head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> HTTPResponse? {
         guard let page = try pages.answer(to: head, context) else { return nil }
-        tell(context, status: page.status, code: nil, nil, route: PublicPages.openAPIPath)
+        tell(context, status: page.status, code: nil, nil, route: PublicPages.path(of: head))
         return page
     }
 
@@ -92,6 +95,8 @@ package struct GatewayAPI: HTTPHandler {
         let key: APIKey
         let route: Route
         let target: RawTarget
+        /// The media type of the answer, if it is a success.
+        let form: String
     }
 
     /// Authentication before anything else; then the path, the method, the scope and the media types.
@@ -105,11 +110,20 @@ package struct GatewayAPI: HTTPHandler {
         case .route(let found): route = found
         }
         guard key.scopes.contains(route.scope) else { throw .insufficientScope(route.scope) }
-        guard MediaTypes.acceptsJSON(head.headers) else { throw .notAcceptable }
+        let form = try form(of: route, head.headers)
         if route.needsBody, !(MediaTypes.isJSON(head.headers) && MediaTypes.isUncoded(head.headers)) {
             throw .unsupportedMediaType
         }
-        return Admission(key: key, route: route, target: target)
+        return Admission(key: key, route: route, target: target, form: form)
+    }
+
+    private func form(of route: Route, _ headers: HTTPHeaders) throws(Problem) -> String {
+        guard let forms = route.forms else {
+            guard MediaTypes.acceptsJSON(headers) else { throw .notAcceptable }
+            return "application/json"
+        }
+        guard let form = MediaTypes.best(of: forms, for: headers) else { throw .notAcceptable(forms) }
+        return form
     }
 
     private func caller(of head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> APIKey {
@@ -155,6 +169,7 @@ package struct GatewayAPI: HTTPHandler {
             do {
                 return Answer.json(EventJSON.list(try await calls.events(id)), context)
             } catch { throw Problem(error) }
+        case .receipt(let id): return try await receipt(id, as: admission.form, context)
         }
     }
 
@@ -182,6 +197,22 @@ package struct GatewayAPI: HTTPHandler {
                     "expires_at": JSONValue(handout.expiresAt.text), "scope": JSONValue(handout.scopes.blankSeparated),
                 ], context)
         } catch { throw Problem(error) }
+    }
+
+    private func receipt(_ id: ConsentID, as form: String, _ context: RequestContext) async throws(Problem)
+        -> HTTPResponse
+    {
+        let receipt: ConsentReceipt
+        do { receipt = try await calls.receipt(id) } catch { throw Problem(error) }
+        if form != ReceiptForm.token.rawValue {
+            return Answer.bytes(receipts.json(of: receipt).serialized(.compact), type: form, context)
+        }
+        do throws(VaultFailure) {
+            return Answer.bytes(Array(try receipts.token(of: receipt).utf8), type: form, context)
+        } catch {
+            log.error("a receipt cannot be signed", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
+            throw Problem(ConsentFailure.ourFault)
+        }
     }
 
     private func record(_ consent: OpenedConsent, _ context: RequestContext) -> HTTPResponse {

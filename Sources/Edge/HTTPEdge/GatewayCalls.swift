@@ -11,10 +11,11 @@ package struct GatewayCalls: Sendable {
     let refresh: RefreshConsent
     let accessToken: HandOutAccessToken
     let events: ReadEvents
+    let receipt: IssueReceipt
 
     package init(
         redeem: RedeemCode, list: ListConsents, read: ReadConsent, withdraw: WithdrawConsent, profile: ReadProfile,
-        refresh: RefreshConsent, accessToken: HandOutAccessToken, events: ReadEvents
+        refresh: RefreshConsent, accessToken: HandOutAccessToken, events: ReadEvents, receipt: IssueReceipt
     ) {
         self.redeem = redeem
         self.list = list
@@ -24,5 +25,6 @@ package struct GatewayCalls: Sendable {
         self.refresh = refresh
         self.accessToken = accessToken
         self.events = events
+        self.receipt = receipt
     }
 }

@@ -7,6 +7,7 @@ import HTTPEdge
 import NativeCurl
 import NativeEventLoop
 import ProviderClients
+import RecordRendering
 import Settings
 import TokenVaults
 
@@ -33,6 +34,8 @@ struct Gateway: Sendable {
     let profile: ReadProfile
     let accessToken: HandOutAccessToken
     let verify: VerifyLedger
+    let receipt: IssueReceipt
+    let receipts: ReceiptWriter
     private let vault: RingVault
     private let connections: [CurlProviderConnection]
     private let clients: [CurlClient]
@@ -92,6 +95,9 @@ struct Gateway: Sendable {
         accessToken = HandOutAccessToken(
             directory: directory, store: store, vault: vault, time: place.time, refresh: refresh, log: place.log)
         verify = VerifyLedger(store: store, ledger: vault)
+        receipt = IssueReceipt(
+            read: read, events: events, notices: place.settings.notices.map(PrivacyNotice.init), time: place.time)
+        receipts = ReceiptWriter(base: place.settings.server.publicURL, keys: vault)
         self.store = store
         self.vault = vault
         self.connections = connections
@@ -166,7 +172,7 @@ struct Gateway: Sendable {
     var calls: GatewayCalls {
         GatewayCalls(
             redeem: redeem, list: list, read: read, withdraw: withdraw, profile: profile, refresh: refresh,
-            accessToken: accessToken, events: events)
+            accessToken: accessToken, events: events, receipt: receipt)
     }
 
     /// How many codes and refresh tokens are on the wire or on their way to the store.
@@ -184,5 +190,14 @@ struct Gateway: Sendable {
     func close() async {
         for client in clients { await client.stop() }
         store.close()
+    }
+}
+
+extension PrivacyNotice {
+    init(_ settings: NoticeSettings) {
+        self.init(
+            id: settings.id, version: settings.version, controller: settings.controller,
+            privacyPolicy: settings.privacyPolicy, userAgreement: settings.userAgreement,
+            textSHA256: settings.textSHA256, purposes: settings.purposes, jurisdiction: settings.jurisdiction)
     }
 }

@@ -85,6 +85,7 @@ package enum Program {
         case .consentsShow(let id): return await records.show(id)
         case .consentsRevoke(let id): return await records.revoke(id)
         case .consentsEvents(let id): return await records.events(id)
+        case .consentsReceipt(let id, let isSigned): return await records.receipt(id, isSigned: isSigned)
         case .keysAPICreate(let request): return await keys.create(request)
         case .keysAPIList: return await keys.list()
         case .keysAPIRevoke(let name): return await keys.revoke(name)

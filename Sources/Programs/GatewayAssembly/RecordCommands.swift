@@ -60,6 +60,17 @@ struct RecordCommands: Sendable {
         }
     }
 
+    func receipt(_ id: ConsentID, isSigned: Bool) async -> CommandOutput {
+        let receipt: ConsentReceipt
+        do throws(ConsentFailure) { receipt = try await gateway.receipt(id) } catch { return failure(error, id) }
+        guard isSigned else { return ReceiptOutput.receipt(receipt, from: gateway.receipts, json: json) }
+        do throws(VaultFailure) {
+            return ReceiptOutput.token(try gateway.receipts.token(of: receipt), json: json)
+        } catch {
+            return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
     func verify() async -> CommandOutput {
         do throws(StoreFailure) {
             let report = try await gateway.verify()

@@ -50,8 +50,9 @@ struct Serving: Sendable {
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
             callers: callers, limits: gateway.limits,
-            proxies: TrustedProxies(place.settings.server.trustedProxies), calls: gateway.calls, time: place.time,
-            entropy: place.entropy, openAPI: try Serving.openAPI(), metrics: place.metrics,
+            proxies: TrustedProxies(place.settings.server.trustedProxies), calls: gateway.calls,
+            receipts: gateway.receipts, time: place.time, entropy: place.entropy, openAPI: try Serving.openAPI(),
+            metrics: place.metrics,
             log: place.log)
         let readiness = ReadinessCheck(gateway.store, time: place.time, launcher: LoopLauncher(loops: place.loops))
         let slots = ListenerSlots()

@@ -2,8 +2,8 @@
 /// The commands that are built, in the order in which the help lists them.
 enum CommandTable {
     static let commands = [
-        serve, demo, simulate, refresh, job, consentsList, consentsShow, consentsRevoke, consentsEvents, keysInit,
-        keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, providerList, providerShow,
+        serve, demo, simulate, refresh, job, consentsList, consentsShow, consentsRevoke, consentsEvents,
+        consentsReceipt, keysInit, keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, providerList, providerShow,
         providerTest, check,
     ]
 

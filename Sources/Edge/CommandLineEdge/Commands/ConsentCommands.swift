@@ -35,6 +35,19 @@ extension CommandTable {
         words: ["consents", "events"], operands: "ID", summary: "its audit trail, oldest first",
         about: ["Prints a line on each event: its number, when, what, on whose call, and what belongs to it."])
 
+    static let consentsReceipt = CommandEntry(
+        words: ["consents", "receipt"], operands: "ID", summary: "its receipt, for the person or an auditor",
+        about: [
+            "Prints what was consented to, under which notice, and what became of it since (ISO/IEC TS 27560). With "
+                + "`--json` it is the document as the API answers it: JSON-LD in the terms of the W3C Data Privacy "
+                + "Vocabulary.",
+            "What the gateway does not know is not in it: without a configured notice the controller, the purposes "
+                + "and the jurisdiction.",
+        ],
+        options: [
+            OptionEntry(name: "--jwt", value: nil, summary: "print it signed with the ring's evidence key (ES256)")
+        ])
+
     static let verify = CommandEntry(
         words: ["verify"], summary: "follow the ledger, name what was altered or cut",
         about: [

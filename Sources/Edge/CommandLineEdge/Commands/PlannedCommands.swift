@@ -4,7 +4,6 @@ enum PlannedCommands {
     static let all = [
         ["explain"],
         ["incidents"],
-        ["consents", "receipt"],
         ["subjects"],
         ["keys", "rotate"],
         ["keys", "purge"],

@@ -30,6 +30,8 @@ package enum Command: Sendable, Equatable {
     /// Withdraws it on an operator's word.
     case consentsRevoke(ConsentID)
     case consentsEvents(ConsentID)
+    /// As a document, or signed.
+    case consentsReceipt(ConsentID, isSigned: Bool)
     case keysInit
     case keysStatus
     case keysAPICreate(NewAPIKey)

@@ -14,6 +14,8 @@ struct CommandBuilder {
         case "consents show": return .consentsShow(try onlyConsentID())
         case "consents revoke": return .consentsRevoke(try onlyConsentID())
         case "consents events": return .consentsEvents(try onlyConsentID())
+        case "consents receipt":
+            return .consentsReceipt(try onlyConsentID(), isSigned: arguments.isSet("--jwt"))
         case "keys api create": return .keysAPICreate(try newAPIKey())
         case "keys api revoke": return .keysAPIRevoke(try onlyOperand("the NAME of a key"))
         case "provider show": return .providerShow(try onlyOperand("the NAME of a provider or profile"))

@@ -73,6 +73,13 @@ extension Problem {
 
     static let notAcceptable = Problem(
         406, .notAcceptable, "Only JSON can be answered", "The Accept header excludes application/json.")
+
+    static func notAcceptable(_ forms: [String]) -> Problem {
+        Problem(
+            406, .notAcceptable, "None of the forms is accepted",
+            "The Accept header excludes \(forms.joined(separator: ", ")).")
+    }
+
     static func rateLimited(_ setting: String, _ delay: Duration) -> Problem {
         Problem(
             429, .rateLimited, "Too many requests", "The limit \(setting) is reached; try again later.",

@@ -11,6 +11,7 @@ enum Route: Sendable, Equatable {
     case refresh(ConsentID)
     case accessToken(ConsentID)
     case events(ConsentID)
+    case receipt(ConsentID)
 
     /// What a path and a method come to.
     enum Match: Sendable, Equatable {
@@ -24,7 +25,7 @@ enum Route: Sendable, Equatable {
     var scope: CallerScope {
         switch self {
         case .createConsent, .refresh, .withdraw: .consentsWrite
-        case .listConsents, .consent, .events: .consentsRead
+        case .listConsents, .consent, .events, .receipt: .consentsRead
         case .profile: .profilesRead
         case .accessToken: .tokensRead
         }
@@ -39,14 +40,18 @@ enum Route: Sendable, Equatable {
         case .refresh: "/v1/consents/{id}/refresh"
         case .accessToken: "/v1/consents/{id}/access-token"
         case .events: "/v1/consents/{id}/events"
+        case .receipt: "/v1/consents/{id}/receipt"
         }
     }
 
     /// Every name that a route can have.
     static let patterns = [
         "/v1/consents", "/v1/consents/{id}", "/v1/consents/{id}/profile", "/v1/consents/{id}/refresh",
-        "/v1/consents/{id}/access-token", "/v1/consents/{id}/events", PublicPages.openAPIPath,
-    ]
+        "/v1/consents/{id}/access-token", "/v1/consents/{id}/events", "/v1/consents/{id}/receipt",
+    ] + PublicPages.paths
+
+    /// What the answer can be, the usual form first; nil where it is JSON only.
+    var forms: [String]? { if case .receipt = self { ReceiptForm.allCases.map(\.rawValue) } else { nil } }
 
     /// Whether a body is expected: it must then be JSON.
     var needsBody: Bool {
@@ -72,6 +77,7 @@ enum Route: Sendable, Equatable {
         case "refresh": return choose(method, post: .refresh(id))
         case "access-token": return choose(method, post: .accessToken(id))
         case "events": return choose(method, get: .events(id))
+        case "receipt": return choose(method, get: .receipt(id))
         default: return .nothing
         }
     }

@@ -26,6 +26,11 @@ enum Answer {
         HTTPResponse(status: 200, headers: common("application/json", context), body: bytes)
     }
 
+    /// A success in the form that the caller preferred of several.
+    static func bytes(_ body: [UInt8], type: String, _ context: RequestContext) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: common(type, context) + [("Vary", "Accept")], body: body)
+    }
+
     /// A success that is no JSON.
     static func text(_ text: String, type: String, _ context: RequestContext) -> HTTPResponse {
         HTTPResponse(status: 200, headers: common(type, context), body: Array(text.utf8))

@@ -111,7 +111,8 @@ let package = Package(
             "Programs", "GatewayAssembly",
             [
                 "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "SimulatedProvider",
-                "ProviderClients", "ConsentStores", "TokenVaults", "Settings", "Lifecycle", "Observability", "NativeEventLoop",
+                "ProviderClients", "ConsentStores", "TokenVaults", "Settings", "Lifecycle", "Observability",
+                "NativeEventLoop",
                 "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
             ]),
         .executableTarget(
@@ -129,7 +130,7 @@ let package = Package(
             of: "SimulatedProvider",
             ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
         tests(of: "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
-        tests(of: "CommandLineEdge", ["Consents", "NativeJSON"]),
+        tests(of: "CommandLineEdge", ["Consents", "NativeJSON", "RecordRendering"]),
         tests(of: "NativeCrypto"),
         tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeSystem", ["TestSupport"]),
@@ -146,7 +147,10 @@ let package = Package(
             ]),
         tests(
             of: "HTTPEdge",
-            ["Consents", "ConsentUseCases", "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability"]),
+            [
+                "Consents", "ConsentUseCases", "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability",
+                "RecordRendering",
+            ]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
         suite(
             "StoreContractTests",
@@ -155,7 +159,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl",
-                "NativeEventLoop",
+                "NativeCrypto", "NativeEventLoop",
                 "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "Settings",
                 "TestSupport", "TokenVaults",
             ]),

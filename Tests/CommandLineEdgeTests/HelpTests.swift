@@ -23,6 +23,7 @@ struct HelpTests {
                   consents show ID      one record
                   consents revoke ID    withdraw one, for the reason `operator`
                   consents events ID    its audit trail, oldest first
+                  consents receipt ID   its receipt, for the person or an auditor
                   keys init             make the vault's keys
                   keys status           the vault's keys by name, never the keys
                   keys api create NAME  make a caller's key; it is printed once
@@ -37,8 +38,7 @@ struct HelpTests {
                                         would fail
 
                 Not built yet:
-                  explain, incidents, consents receipt, subjects, keys rotate, keys purge,
-                  webhooks, restore-check
+                  explain, incidents, subjects, keys rotate, keys purge, webhooks, restore-check
 
                 Options:
                   --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else

@@ -12,6 +12,7 @@ export GATEWAY
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/leaks.py
 python3 Tests/EndToEnd/operations.py
+/usr/bin/python3 Tests/EndToEnd/receipts.py
 python3 Tests/EndToEnd/idle.py
 python3 Tests/EndToEnd/restart.py
 python3 Tests/EndToEnd/kill_exchange.py "${1:-50}"

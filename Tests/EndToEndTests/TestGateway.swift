@@ -160,6 +160,16 @@ extension TestGateway {
     func call(_ method: CurlMethod, _ path: String, key: String? = nil, headers: [(name: String, value: String)] = [])
         async throws -> TestAnswer
     {
+        let answer = try await exchange(method, path, key: key, headers: headers)
+        return TestAnswer(
+            status: answer.status, headers: answer.headers,
+            json: answer.body.isEmpty ? .null : try JSONValue.parse(answer.body, as: .callers))
+    }
+
+    /// The same, its answer as it came.
+    func exchange(
+        _ method: CurlMethod, _ path: String, key: String? = nil, headers: [(name: String, value: String)] = []
+    ) async throws -> (status: Int, headers: CurlHeaders, body: [UInt8]) {
         let fields: [(name: String, value: String)] = [
             ("Authorization", "Bearer \(key ?? self.key)"), ("Content-Type", "application/json"),
         ]
@@ -167,9 +177,7 @@ extension TestGateway {
             method: method, url: serving.apiAddress + path, headers: fields + headers, connectTimeout: .seconds(5),
             timeout: .seconds(30), spends: false)
         guard case .answered(let answer) = await client.perform(request) else { throw NoAnswer() }
-        return TestAnswer(
-            status: answer.status, headers: answer.headers,
-            json: answer.body.isEmpty ? .null : try JSONValue.parse(answer.body, as: .callers))
+        return (answer.status, answer.headers, answer.body)
     }
 
     /// Posts the SDK's response with that code.

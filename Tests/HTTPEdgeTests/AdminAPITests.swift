@@ -55,9 +55,9 @@ import Testing
         let id = ConsentID(UUIDv7(milliseconds: 1, random: (0, 0)))
         let routes: [Route] = [
             .createConsent, .listConsents, .consent(id), .withdraw(id), .profile(id), .refresh(id), .accessToken(id),
-            .events(id),
+            .events(id), .receipt(id),
         ]
-        #expect(Set(routes.map(\.pattern) + [PublicPages.openAPIPath]) == Set(Route.patterns))
+        #expect(Set(routes.map(\.pattern) + PublicPages.paths) == Set(Route.patterns))
     }
 }
 

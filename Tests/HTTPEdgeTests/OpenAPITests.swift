@@ -3,6 +3,7 @@ import Consents
 import NativeHTTPServer
 import NativeJSON
 import NativeSystem
+import RecordRendering
 import Testing
 
 @testable import HTTPEdge
@@ -106,7 +107,10 @@ import Testing
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Accept", accept)]),
             peer: PeerAddress(text: "127.0.0.1", bytes: [127, 0, 0, 1], port: 1), receivedAt: .now())
         let context = RequestContext(head: head, proxies: .none, entropy: FixedEntropy(), time: StillTime())
-        return try PublicPages(openAPI: try OpenAPIDocument.load()).answer(to: head, context)
+        let pages = PublicPages(
+            openAPI: try OpenAPIDocument.load(),
+            receipts: ReceiptWriter(base: "https://gateway.example", keys: NoKeys()))
+        return try pages.answer(to: head, context)
     }
 
     @Test("anyone reads it, in one way")
@@ -116,5 +120,18 @@ import Testing
         #expect(try page("GET", "/openapi.yaml") == nil)
         #expect(throws: Problem.methodNotAllowed("GET, HEAD")) { try page("POST", "/openapi.json") }
         #expect(throws: Problem.notAcceptable) { try page("GET", "/openapi.json", accept: "text/html") }
+        let keys = try #require(try page("HEAD", "/.well-known/receipt-keys.json"))
+        #expect(keys.body == Array(#"{"keys":[]}"#.utf8))
+        #expect(throws: Problem.methodNotAllowed("GET, HEAD")) { try page("PUT", "/.well-known/receipt-keys.json") }
+        #expect(try page("GET", "/.well-known/jwks.json") == nil)
     }
+}
+
+/// A ring without an evidence key.
+struct NoKeys: EvidenceKeys, EvidenceSigner {
+    var evidenceSigner: any EvidenceSigner { self }
+    var keyID: String { "none" }
+    var publicKeys: [EvidencePublicKey] { [] }
+    func signature(over message: [UInt8]) throws(VaultFailure) -> [UInt8] { throw .keyMissing(keyID: keyID) }
+    func verdict(on signature: [UInt8], over message: [UInt8], keyID: String) -> SignatureVerdict { .keyUnknown }
 }

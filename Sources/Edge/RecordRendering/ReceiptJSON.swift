@@ -63,7 +63,8 @@ package enum ReceiptJSON {
         json.set(
             "dpv:hasDataController",
             [
-                "@id": JSONValue(controller), "@type": "dpv:DataController", "dpv:hasName": JSONValue(notice.controller),
+                "@id": JSONValue(controller), "@type": "dpv:DataController",
+                "dpv:hasName": JSONValue(notice.controller),
             ] as JSONValue)
         if let jurisdiction = notice.jurisdiction { json.set("dpv:hasJurisdiction", place(jurisdiction)) }
     }

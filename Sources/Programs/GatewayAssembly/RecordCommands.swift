@@ -2,6 +2,7 @@
 import CommandLineEdge
 import ConsentUseCases
 import Consents
+import RecordRendering
 
 /// `consents …` and `verify`: the same records as the API answers, for an operator.
 struct RecordCommands: Sendable {

@@ -3,7 +3,8 @@
 enum CommandTable {
     static let commands = [
         serve, demo, simulate, refresh, job, consentsList, consentsShow, consentsRevoke, consentsEvents,
-        consentsReceipt, keysInit, keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, providerList, providerShow,
+        consentsReceipt, keysInit, keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, providerList,
+        providerShow,
         providerTest, check,
     ]
 

@@ -54,7 +54,9 @@ package enum ReceiptOutput {
     private static func state(_ receipt: ConsentReceipt) -> [Row] {
         let record = receipt.consent.record
         var rows = receipt.steps.map { step -> Row in
-            (words(step.state), step.at.text + (step.reason.map { " (\($0))" } ?? "") + (step.app.map { ", \($0)" } ?? ""))
+            let reason = step.reason.map { " (\($0))" } ?? ""
+            let app = step.app.map { ", \($0)" } ?? ""
+            return (words(step.state), step.at.text + reason + app)
         }
         rows.append(("status", record.status.rawValue + (record.statusReason.map { " (\($0.rawValue))" } ?? "")))
         rows.append(("ledger", "event \(receipt.head.sequence), mac \(Hexadecimal.text(of: receipt.head.mac))"))

@@ -45,10 +45,11 @@ enum Route: Sendable, Equatable {
     }
 
     /// Every name that a route can have.
-    static let patterns = [
-        "/v1/consents", "/v1/consents/{id}", "/v1/consents/{id}/profile", "/v1/consents/{id}/refresh",
-        "/v1/consents/{id}/access-token", "/v1/consents/{id}/events", "/v1/consents/{id}/receipt",
-    ] + PublicPages.paths
+    static let patterns =
+        [
+            "/v1/consents", "/v1/consents/{id}", "/v1/consents/{id}/profile", "/v1/consents/{id}/refresh",
+            "/v1/consents/{id}/access-token", "/v1/consents/{id}/events", "/v1/consents/{id}/receipt",
+        ] + PublicPages.paths
 
     /// What the answer can be, the usual form first; nil where it is JSON only.
     var forms: [String]? { if case .receipt = self { ReceiptForm.allCases.map(\.rawValue) } else { nil } }

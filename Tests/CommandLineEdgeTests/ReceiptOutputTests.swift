@@ -24,7 +24,9 @@ struct ReceiptOutputTests {
         let events = [
             EventDraft(
                 type: .created, at: moment, caller: "backend", requestID: nil,
-                data: ["app_product": .text("Shop\u{1B}[2J"), "app_platform": .text("iOS")]),
+                data: [
+                    "app_product": .text("Shop\u{1B}[2J"), "app_platform": .text("iOS"), "notice": .text("signup@3"),
+                ]),
             EventDraft(type: .revoked, at: later, caller: "backend", requestID: nil, data: ["reason": .text("user")]),
         ]
         let consent = OpenedConsent(
@@ -61,7 +63,7 @@ struct ReceiptOutputTests {
                   jurisdiction    DE
                   scopes granted  openid email
                   personal data   UID, EmailAddress
-                  given           2026-01-02T03:04:05Z, Shop?[2J on iOS
+                  given           2026-01-02T03:04:05Z under signup@3 in an app (Shop?[2J, iOS)
                   withdrawn       2026-01-02T04:04:05Z (user)
                   status          revoked (user)
                   ledger          event 2, mac abababababababababababababababababababababababababababababababab

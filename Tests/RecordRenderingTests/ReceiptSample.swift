@@ -29,7 +29,8 @@ struct ReceiptSample {
                 1, .created,
                 data: [
                     "app_product": .text("PayPal iOS SDK"), "app_sdk_version": .text("2.18.1"),
-                    "app_platform": .text("iOS"),
+                    "app_platform": .text("iOS"), "notice": .text("signup@3"),
+                    "scopes_granted": .text("openid email"),
                 ]), event(2, .profileRead),
         ]
     }
@@ -145,7 +146,12 @@ struct ReceiptSample {
                 ],
                 "dpv:isIndicatedAtTime": "2026-01-02T03:04:05Z",
                 "dpv:isIndicatedBy": "_:subject",
-                "dpv:hasIndicationMethod": "Authorization at the provider paypal, in an app with PayPal iOS SDK 2.18.1 on iOS",
+                "dpv:hasIndicationMethod": "Authorization at the provider paypal, in an app (PayPal iOS SDK 2.18.1, iOS)",
+                "gateway:notice": "signup@3",
+                "gateway:scopesGranted": [
+                  "openid",
+                  "email"
+                ],
                 "dpv:hasDuration": {
                   "@type": "dpv:UntilEventDuration",
                   "rdf:value": "Withdrawal, or the provider's end of the grant"

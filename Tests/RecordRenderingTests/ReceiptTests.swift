@@ -118,6 +118,19 @@ struct ReceiptTests {
         #expect(record["gateway:ledgerHead"]?["gateway:seq"]?.integer == 2)
     }
 
+    @Test("a consent that was given again keeps the notice and the scopes of each giving, and tells one duration")
+    func renewed() throws {
+        let again = sample.event(
+            2, .renewed,
+            data: ["notice": .text("signup@4"), "notice_assumed": .text("true"), "scopes_granted": .text("openid")])
+        let record = try record(try sample.receipt([sample.events[0], again]))
+        let steps = try #require(record["dpv:hasConsentStatus"]?.array)
+        #expect(steps.map { $0["gateway:notice"]?.string } == ["signup@3", "signup@4"])
+        #expect(steps.map { $0["gateway:assumed"]?.boolean } == [nil, true])
+        #expect(steps.map { $0["gateway:scopesGranted"]?.count } == [2, 1])
+        #expect(steps.map { $0["dpv:hasDuration"] == nil } == [true, false])
+    }
+
     @Test("a grant without a refresh token ends with its access token")
     func duration() throws {
         let receipt = try sample.receipt(sample.events) { $0.record.isRefreshable = false }

@@ -150,9 +150,13 @@ package enum ReceiptJSON {
         case .expired, .unknown: break
         }
         if step.state.isGiving {
-            let app = step.app.map { ", in an app with \($0)" } ?? ""
+            let app = step.app.map { ", in an app (\($0))" } ?? ""
             json.set("dpv:hasIndicationMethod", "Authorization at the provider \(record.provider.name)\(app)")
         }
+        // A later giving may stand under another notice: each keeps the name of its own.
+        if let notice = step.notice { json.set("gateway:notice", notice.text) }
+        if step.notice?.isAssumed == true { json.set("gateway:assumed", true) }
+        if let granted = step.granted { json.set("gateway:scopesGranted", granted.names) }
         if let reason = step.reason { json.set("gateway:reason", reason) }
         if isLast, step.state.isGiving { json.set("dpv:hasDuration", duration(of: record)) }
         return json

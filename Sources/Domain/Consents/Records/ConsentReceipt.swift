@@ -55,8 +55,12 @@ package struct ConsentStep: Sendable, Equatable {
     package var at: Instant
     /// Why, in the word of the event; nil for a giving.
     package var reason: String?
-    /// Which app the person used, where the request told it: its product name, version and platform.
+    /// Which app the person used, where the request told it: `PayPal iOS SDK 2.18.1, iOS`.
     package var app: String?
+    /// The notice that it was given under, as `ID@VERSION`; nil for any other step, or where there was none.
+    package var notice: NoticeReference?
+    /// What was granted with it; nil for any other step.
+    package var granted: ScopeSet?
 
     /// - Returns: nil where the event changes no state.
     init?(_ event: StoredEvent) {
@@ -74,9 +78,14 @@ package struct ConsentStep: Sendable, Equatable {
         default: return nil
         }
         if draft.type == .superseded { reason = ConsentStatus.superseded.rawValue }
-        let parts = [text("app_product"), text("app_sdk_version"), text("app_platform").map { "on \($0)" }]
-        let named = parts.compactMap(\.self).joined(separator: " ")
-        if state.isGiving, !named.isEmpty { app = named }
+        guard state.isGiving else { return }
+        let product = [text("app_product"), text("app_sdk_version")].compactMap(\.self).joined(separator: " ")
+        let parts = [product, text("app_platform") ?? ""].filter { !$0.isEmpty }
+        if !parts.isEmpty { app = parts.joined(separator: ", ") }
+        notice = text("notice").map {
+            NoticeReference(text: $0, isAssumed: draft.data["notice_assumed"] == .text("true"))
+        }
+        granted = text("scopes_granted").map(ScopeSet.init(blankSeparated:))
     }
 
     private static func isByPerson(_ reason: String?) -> Bool {

@@ -55,8 +55,9 @@ package enum ReceiptOutput {
         let record = receipt.consent.record
         var rows = receipt.steps.map { step -> Row in
             let reason = step.reason.map { " (\($0))" } ?? ""
-            let app = step.app.map { ", \($0)" } ?? ""
-            return (words(step.state), step.at.text + reason + app)
+            let notice = step.notice.map { " under \($0.text)" } ?? ""
+            let app = step.app.map { " in an app (\($0))" } ?? ""
+            return (words(step.state), step.at.text + reason + notice + app)
         }
         rows.append(("status", record.status.rawValue + (record.statusReason.map { " (\($0.rawValue))" } ?? "")))
         rows.append(("ledger", "event \(receipt.head.sequence), mac \(Hexadecimal.text(of: receipt.head.mac))"))

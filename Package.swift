@@ -87,6 +87,7 @@ let package = Package(
             ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem", "Observability"],
             resources: [.embedInCode("Migrations/v0001_consents.sql")]),
         room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
+        room("Adapters", "AnswerJournals", ["Consents", "NativeCrypto", "NativeSystem"]),
 
         // Use cases
         room("UseCases", "ConsentUseCases", ["Consents", "Observability"]),
@@ -111,8 +112,8 @@ let package = Package(
             "Programs", "GatewayAssembly",
             [
                 "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "SimulatedProvider",
-                "ProviderClients", "ConsentStores", "TokenVaults", "Settings", "Lifecycle", "Observability",
-                "NativeEventLoop",
+                "ProviderClients", "ConsentStores", "TokenVaults", "AnswerJournals", "Settings", "Lifecycle",
+                "Observability", "NativeEventLoop",
                 "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
             ]),
         .executableTarget(
@@ -134,6 +135,7 @@ let package = Package(
         tests(of: "NativeCrypto"),
         tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeSystem", ["TestSupport"]),
+        tests(of: "AnswerJournals", ["Consents", "NativeSystem", "TestSupport"]),
         tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
         tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
         tests(of: "Consents"),

@@ -166,9 +166,8 @@ class Proxy:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
-        upstream = socket.create_connection((self.target[0], int(self.target[1])))
         try:
-            with connection, upstream:
+            with connection, socket.create_connection((self.target[0], int(self.target[1]))) as upstream:
                 while self.pass_one(connection, upstream):
                     pass
         except OSError:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of whole processes, on the release build: the commands on a terminal, what can be read in the files that are
-# left, an operator's mishaps, ten thousand idle connections, restarts under load, SIGKILL at each step of an exchange,
-# and 128 callers for 10 s. run.sh [KILLS [CALLERS [SECONDS]]]
+# left, an operator's mishaps, a store that takes no writes when an answer comes, ten thousand idle connections, restarts
+# under load, SIGKILL at each step of an exchange, and 128 callers for 10 s. run.sh [KILLS [CALLERS [SECONDS]]]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 .ci/install
@@ -13,6 +13,7 @@ python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/leaks.py
 python3 Tests/EndToEnd/operations.py
 /usr/bin/python3 Tests/EndToEnd/receipts.py
+python3 Tests/EndToEnd/store_outage.py
 python3 Tests/EndToEnd/idle.py
 python3 Tests/EndToEnd/restart.py
 python3 Tests/EndToEnd/kill_exchange.py "${1:-50}"

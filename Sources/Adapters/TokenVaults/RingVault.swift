@@ -148,6 +148,18 @@ package struct RingVault: TokenVault, EvidenceKeys {
         return try readText(wiping: &bytes)
     }
 
+    package func seal(_ write: AnsweredWrite, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry {
+        var plaintext = write.sealedForm.serialized(.compact)
+        defer { wipe(&plaintext) }
+        return JournalEntry(id: id, sealed: try sealUnderRing(plaintext, at: Place(purpose: "journal", id: id)))
+    }
+
+    package func open(_ entry: JournalEntry) throws(VaultFailure) -> AnsweredWrite {
+        try read(
+            try openUnderRing(entry.sealed, at: Place(purpose: "journal", id: entry.id)),
+            AnsweredWrite.init(sealedForm:))
+    }
+
     package func fingerprint(of token: SecretText) -> String {
         var bytes = Array(token.reveal().utf8)
         defer { wipe(&bytes) }

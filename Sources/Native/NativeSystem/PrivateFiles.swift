@@ -53,3 +53,8 @@ package func names(inDirectory path: String) throws(SystemCallError) -> [String]
     }
     return names
 }
+
+/// Removes a file; one that is not there is no error.
+package func removeFile(at path: String) throws(SystemCallError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .last("unlink") }
+}

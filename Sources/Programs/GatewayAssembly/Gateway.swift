@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AnswerJournals
 import CommandLineEdge
 import ConsentStores
 import ConsentUseCases
@@ -37,6 +38,7 @@ struct Gateway: Sendable {
     let receipt: IssueReceipt
     let receipts: ReceiptWriter
     private let vault: RingVault
+    private let journal: FileJournal
     private let connections: [CurlProviderConnection]
     private let clients: [CurlClient]
 
@@ -47,17 +49,20 @@ struct Gateway: Sendable {
         let ring = try KeyRing.open(place.settings.vault.keys, environment: place.environment)
         let vault: RingVault
         do { vault = try RingVault(ring: ring) } catch { throw StartFailure("\(error)", .storeOrKeys) }
-        let store = try openStore(in: place, for: use, ledger: vault)
+        let instance = InstanceID(place.entropy.identifier(at: place.time.now))
+        let store = try openStore(in: place, for: use, as: instance, ledger: vault)
         do throws(StartFailure) {
             try RingCheck.hold(vault, against: try sqlitePath(place.settings))
-            return try Gateway(place, store, vault)
+            return try Gateway(place, store, vault, try openJournal(in: place, as: instance))
         } catch {
             store.close()
             throw error
         }
     }
 
-    private init(_ place: Workplace, _ store: SQLiteStore, _ vault: RingVault) throws(StartFailure) {
+    private init(
+        _ place: Workplace, _ store: SQLiteStore, _ vault: RingVault, _ journal: FileJournal
+    ) throws(StartFailure) {
         var clients: [CurlClient] = []
         var connections: [CurlProviderConnection] = []
         for provider in place.settings.providers {
@@ -77,11 +82,11 @@ struct Gateway: Sendable {
         directory = ProviderDirectory(measured, notices: place.settings.notices.map(\.reference))
         limits = CallLimits(place.settings.server.limits, time: place.time)
         redeem = RedeemCode(
-            directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
-            launcher: launcher, limit: limits, metrics: place.metrics, log: place.log)
+            directory: directory, store: store, vault: vault, journal: journal, time: place.time,
+            entropy: place.entropy, launcher: launcher, limit: limits, metrics: place.metrics, log: place.log)
         refresh = RefreshConsent(
-            directory: directory, store: store, vault: vault, time: place.time, entropy: place.entropy,
-            launcher: launcher, log: place.log)
+            directory: directory, store: store, vault: vault, journal: journal, time: place.time,
+            entropy: place.entropy, launcher: launcher, metrics: place.metrics, log: place.log)
         read = ReadConsent(store: store, vault: vault, time: place.time, log: place.log)
         list = ListConsents(store: store, vault: vault, time: place.time)
         events = ReadEvents(store: store)
@@ -100,6 +105,7 @@ struct Gateway: Sendable {
         receipts = ReceiptWriter(base: place.settings.server.publicURL, keys: vault)
         self.store = store
         self.vault = vault
+        self.journal = journal
         self.connections = connections
         self.clients = clients
     }
@@ -124,9 +130,16 @@ struct Gateway: Sendable {
         return clients
     }
 
-    private static func openStore(in place: Workplace, for use: StoreUse, ledger: any Ledger) throws(StartFailure)
-        -> SQLiteStore
-    {
+    private static func openJournal(in place: Workplace, as instance: InstanceID) throws(StartFailure) -> FileJournal {
+        do throws(JournalFailure) {
+            return try FileJournal(
+                stateDirectory: place.settings.stateDirectory, instance: instance, size: FileJournal.standardSize)
+        } catch { throw StartFailure("state_dir: \(error)", .storeOrKeys) }
+    }
+
+    private static func openStore(
+        in place: Workplace, for use: StoreUse, as instance: InstanceID, ledger: any Ledger
+    ) throws(StartFailure) -> SQLiteStore {
         let now = place.time.now
         let path = try sqlitePath(place.settings)
         let mayMigrate = use == .keeps && place.settings.store.migrate == .auto
@@ -138,9 +151,8 @@ struct Gateway: Sendable {
             }
             return try SQLiteStore.open(
                 path: path, stateDirectory: place.settings.stateDirectory,
-                instance: InstanceID(place.entropy.identifier(at: now)), ledger: ledger,
-                migrations: mayMigrate ? .automatic : .manual, limits: .standard, metrics: place.metrics,
-                time: place.time, at: now)
+                instance: instance, ledger: ledger, migrations: mayMigrate ? .automatic : .manual, limits: .standard,
+                metrics: place.metrics, time: place.time, at: now)
         } catch {
             throw StartFailure(error, at: path)
         }
@@ -190,6 +202,7 @@ struct Gateway: Sendable {
     func close() async {
         for client in clients { await client.stop() }
         store.close()
+        journal.close()
     }
 }
 

@@ -35,6 +35,8 @@ struct Serving: Sendable {
         let wanted = place.settings.server.limits.connections + 200
         try raiseFiles(to: wanted)
         let gateway = try Gateway.open(in: place, for: .keeps)
+        // Before anybody can ask for a code whose answer an ended instance has kept.
+        await gateway.redeem.adoptAbandoned()
         do throws(StartFailure) {
             return try await Serving(place, gateway)
         } catch {

@@ -28,6 +28,10 @@ package protocol TokenVault: Ledger {
     func sealToken(_ token: SecretText, outbox id: UUIDv7) throws(VaultFailure) -> SealedBytes
     func openToken(_ envelope: SealedBytes, outbox id: UUIDv7) throws(VaultFailure) -> SecretText
 
+    /// What a provider brought and the store has yet to take, under the ring's key, bound to its journal entry.
+    func seal(_ write: AnsweredWrite, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry
+    func open(_ entry: JournalEntry) throws(VaultFailure) -> AnsweredWrite
+
     /// - Parameter subject: part of the digest for a provider whose mock environment hands out one code for ever.
     func digest(of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?)
         -> BlindIndex

@@ -12,6 +12,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case providerCallDuration = "consent_gateway_provider_call_duration_seconds"
     case flights = "consent_gateway_flights"
     case grantsAdopted = "consent_gateway_grants_adopted_total"
+    case journalEntries = "consent_gateway_journal_entries_total"
     case namedUnknown = "consent_gateway_calls_named_unknown_total"
     case storeWrites = "consent_gateway_store_writes_total"
     case storeBatchWrites = "consent_gateway_store_batch_writes"
@@ -35,6 +36,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .providerCallDuration: "Seconds that calls to providers took"
         case .flights: "Exchanges and refreshes under way"
         case .grantsAdopted: "Grants that ended instances had kept, taken over here to make consents of"
+        case .journalEntries: "Answers of providers that went to the journal, for the store did not take them at once"
         case .namedUnknown: "Calls of ended instances whose outcome nobody knows"
         case .storeWrites: "Writes by what the store made of them"
         case .storeBatchWrites: "Writes in one transaction of the store"
@@ -49,7 +51,7 @@ package enum Metric: String, Sendable, CaseIterable {
 
     package var kind: MetricKind {
         switch self {
-        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .grantsAdopted, .namedUnknown,
+        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .grantsAdopted, .journalEntries, .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
         case .httpOpenConnections, .httpOpenRequests, .flights, .storeReady, .buildInfo, .processResidentMemory,
@@ -72,7 +74,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .flights, .namedUnknown: [.flight]
         case .storeWrites: [.writeOutcome]
         case .buildInfo: [.version]
-        case .apiKeyFailures, .grantsAdopted, .storeBatchWrites, .storeReady, .logLinesLost, .processCPU,
+        case .apiKeyFailures, .grantsAdopted, .journalEntries, .storeBatchWrites, .storeReady, .logLinesLost, .processCPU,
             .processResidentMemory, .processOpenFiles:
             []
         }

@@ -12,6 +12,8 @@ struct CodeFlight: Sendable {
     let entropy: any Entropy
     let limit: any ExchangeLimit
     let settle: SettleGrant
+    let keeping: AnswerKeeping
+    let replay: JournalReplay
     let metrics: Metrics
     let log: Log
 
@@ -91,15 +93,19 @@ struct CodeFlight: Sendable {
             requestID: plan.caller.requestID, issuedAt: issuedAt)
         do {
             let sealed = try vault.seal(grant, code: plan.digest)
-            let persistence = StorePersistence(time: time)
-            let isKept = try await persistence.insist(for: plan.facts.timeouts.answer) {
+            let content = AnsweredWrite.grant(code: plan.digest, attempt: attempt, sealed: sealed)
+            let kept = try await keeping.keep(content, for: plan.facts.timeouts.answer) {
                 () async throws(StoreFailure) in
                 try await store.keepGrant(plan.digest, attempt: attempt, grant: sealed, at: time.now)
             }
-            guard isKept else {
+            switch kept {
+            case .stored(true): break
+            case .stored(false):
                 log.error(
                     "a code came to another end while its tokens were taken", [Fact(.provider, plan.facts.key.name)])
                 return .failure(.exchangeUnknown(nil))
+            // The tokens are safe, and the same request finds them once the store takes writes again.
+            case .journaled: return .failure(.exchangePending)
             }
         } catch {
             log.error("tokens could not be committed and are lost", [Fact(.reason, "\(error)")])
@@ -151,8 +157,13 @@ struct CodeFlight: Sendable {
         try? await store.append(event, to: id)
     }
 
-    /// Names what dead instances left, and gives the grants that they kept.
+    /// Names what dead instances left, and gives the grants that they kept, in the store or in a journal. The journals
+    /// come first: what lies there is not unknown.
     func abandonedGrants() async -> [(code: BlindIndex, grant: KeptGrant)] {
+        await opened(replay()) + adoptedGrants()
+    }
+
+    private func adoptedGrants() async -> [(code: BlindIndex, grant: KeptGrant)] {
         do {
             let abandoned = try await store.adoptAbandoned(limit: 100, at: time.now)
             tell(abandoned)
@@ -160,17 +171,21 @@ struct CodeFlight: Sendable {
             if unknown > 0 {
                 log.warning("an instance ended with requests on the wire", [Fact(.count, unknown)])
             }
-            return abandoned.grants.compactMap { code, sealed in
-                do {
-                    return (code, try vault.openGrant(sealed, code: code))
-                } catch {
-                    log.error("a committed grant cannot be opened", [Fact(.reason, "\(error)")])
-                    return nil
-                }
-            }
+            return opened(abandoned.grants)
         } catch {
             log.warning("the store could not be searched for what ended instances left", [Fact(.reason, "\(error)")])
             return []
+        }
+    }
+
+    private func opened(_ grants: [(code: BlindIndex, sealed: SealedBytes)]) -> [(code: BlindIndex, grant: KeptGrant)] {
+        grants.compactMap { code, sealed in
+            do {
+                return (code, try vault.openGrant(sealed, code: code))
+            } catch {
+                log.error("a committed grant cannot be opened", [Fact(.reason, "\(error)")])
+                return nil
+            }
         }
     }
 

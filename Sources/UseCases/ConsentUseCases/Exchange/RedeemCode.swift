@@ -14,8 +14,9 @@ package struct RedeemCode: Sendable {
     private let work: CodeFlight
 
     package init(
-        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
-        entropy: any Entropy, launcher: any TaskLauncher, limit: any ExchangeLimit, metrics: Metrics, log: Log
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, journal: any AnswerJournal,
+        time: any Timekeeper, entropy: any Entropy, launcher: any TaskLauncher, limit: any ExchangeLimit,
+        metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.vault = vault
@@ -25,6 +26,10 @@ package struct RedeemCode: Sendable {
             store: store, vault: vault, time: time, entropy: entropy,
             limit: limit,
             settle: SettleGrant(directory: directory, store: store, vault: vault, time: time, entropy: entropy),
+            keeping: AnswerKeeping(
+                vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
+            replay: JournalReplay(
+                store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
             metrics: metrics, log: log)
     }
 
@@ -45,8 +50,11 @@ package struct RedeemCode: Sendable {
             parameters: parameters, client: request.client, notice: notice, caller: request.caller,
             startedAt: time.monotonic)
         let slot = CodeSlot(request.code)
-        let shared = await flights.share(digest, owner: subjectIndex, until: plan.callerDeadline) { [work] in
-            await work.run(plan, slot)
+        var shared = await share(plan, slot)
+        // Before a code is named unknown for good: its answer may lie in the journal of an instance that has ended.
+        if case .failure(.exchangeUnknown)? = shared.outcome, await work.replay.isNeeded {
+            await adoptAbandoned()
+            shared = await share(plan, slot)
         }
         switch (shared.seat, shared.outcome) {
         case (.belongsToAnother, _):
@@ -61,7 +69,16 @@ package struct RedeemCode: Sendable {
         }
     }
 
-    /// Makes consents of the grants that dead instances left, and names what they left unknown.
+    private func share(_ plan: CodePlan, _ slot: CodeSlot) async -> (
+        seat: FlightTable<BlindIndex, CodeFlight.Outcome>.Seat, outcome: CodeFlight.Outcome?
+    ) {
+        await flights.share(plan.digest, owner: plan.subjectIndex, until: plan.callerDeadline) { [work] in
+            await work.run(plan, slot)
+        }
+    }
+
+    /// Writes into the store what lies in the journals, makes consents of the grants that dead instances left, and names
+    /// what they left unknown.
     ///
     /// Returns when all of them are under way, each in a flight of its own.
     @discardableResult

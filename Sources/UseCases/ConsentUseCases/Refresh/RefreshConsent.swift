@@ -11,15 +11,18 @@ package struct RefreshConsent: Sendable {
     private let read: ReadConsent
 
     package init(
-        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
-        entropy: any Entropy, launcher: any TaskLauncher, log: Log
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, journal: any AnswerJournal,
+        time: any Timekeeper, entropy: any Entropy, launcher: any TaskLauncher, metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.time = time
         flights = FlightTable(time: time, launcher: launcher)
         read = ReadConsent(store: store, vault: vault, time: time, log: log)
         work = RefreshFlight(
-            directory: directory, store: store, vault: vault, time: time, entropy: entropy, log: log)
+            directory: directory, store: store, vault: vault,
+            keeping: AnswerKeeping(
+                vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
+            time: time, entropy: entropy, log: log)
     }
 
     /// Joins a refresh of the same grant that is under way; waits for the provider's `total`.

@@ -9,6 +9,7 @@ struct RefreshFlight: Sendable {
     let directory: ProviderDirectory
     let store: any ConsentStore
     let vault: any TokenVault
+    let keeping: AnswerKeeping
     let time: any Timekeeper
     let entropy: any Entropy
     let log: Log

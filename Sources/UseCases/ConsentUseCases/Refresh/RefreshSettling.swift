@@ -14,18 +14,22 @@ struct RefreshSettling: Sendable {
 
     func save(_ answer: TokenAnswer, issuedAt: Instant) async -> RefreshFlight.Outcome {
         do {
-            let write = try tokenWrite(answer, issuedAt: issuedAt)
+            let tokens = merged(answer.tokens)
+            let write = try tokenWrite(tokens, answer, issuedAt: issuedAt)
             let limit = grant.connection.facts.timeouts.answer
-            let saved = try await persistence.insist(for: limit) { () async throws(StoreFailure) in
+            let kept = try await flight.keeping.keep(.tokens(write, tokens), for: limit) {
+                () async throws(StoreFailure) in
                 try await flight.store.saveTokens(write)
             }
-            switch saved {
-            case .written, .alreadyWritten:
+            switch kept {
+            case .stored(.written), .stored(.alreadyWritten):
                 await enrich(write, accessToken: answer.tokens.accessToken)
-            case .generationMoved:
+            case .stored(.generationMoved):
                 flight.log.warning("another refresh of the grant was saved first", facts)
-            case .ended:
+            case .stored(.ended):
                 await revoke(answer.tokens)
+            // The tokens are safe: they are in the record once the store takes writes again.
+            case .journaled: return .failure(.storeUnavailable)
             }
             return try await current()
         } catch let failure as ConsentFailure {
@@ -68,10 +72,17 @@ struct RefreshSettling: Sendable {
         return .failure(failure)
     }
 
-    private func tokenWrite(_ answer: TokenAnswer, issuedAt: Instant) throws(VaultFailure) -> TokenWrite {
-        var tokens = answer.tokens
+    /// An answer without a new refresh token keeps the old one.
+    private func merged(_ answered: TokenSet) -> TokenSet {
+        var tokens = answered
         tokens.refreshToken = tokens.refreshToken ?? grant.refreshToken
         tokens.idToken = tokens.idToken ?? grant.tokens.idToken
+        return tokens
+    }
+
+    private func tokenWrite(_ tokens: TokenSet, _ answer: TokenAnswer, issuedAt: Instant) throws(VaultFailure)
+        -> TokenWrite
+    {
         let generation = claim.generation + 1
         let timing = grant.connection.facts.policy.timing(
             of: answer, issuedAt: issuedAt, isRefreshable: true,

@@ -90,7 +90,7 @@ struct OutputTests {
         #expect(KeyOutput.ringExists(path: "keys.json").status == .partlyDone)
         #expect(
             KeyOutput.ringExists(path: "keys.json").errors
-                == "consent-gateway: keys.json is there already and was left as it is\n")
+                == "consent-gateway: vault.keys: keys.json is there already and was left as it is\n")
         #expect(KeyOutput.ringMade(path: "keys.json", json: false).text.hasPrefix("The vault's keys are in keys.json"))
         #expect(KeyOutput.nameTaken("b").errors == "consent-gateway: there is a key named 'b' already\n")
     }

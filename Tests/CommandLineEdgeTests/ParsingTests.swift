@@ -165,6 +165,11 @@ private let refused = [
     Refused("--config --json serve", "'--config' needs its value, as in '--config FILE'"),
     Refused("--config= serve", "'--config' needs its value, as in '--config FILE'"),
     Refused("serve --json=yes", "'--json' takes no value", help: "serve "),
+    Refused(
+        "demo --config a", "'demo' has a configuration of its own and cannot take '--config'", help: "demo "),
+    Refused(
+        "--config=a simulate", "'simulate' has a configuration of its own and cannot take '--config'",
+        help: "simulate "),
     Refused("--config a serve --config b", "'--config' can be given once only", help: "serve "),
     Refused("serve now", "'serve' has no place for 'now'", help: "serve "),
     Refused("refresh", "'refresh' needs the ID of a consent, '--due' or '--all'", help: "refresh "),

@@ -67,6 +67,23 @@ struct RecordOutputTests {
         #expect(text.contains("  provider subject   not known yet\n"))
     }
 
+    @Test("a withdrawn record says that nothing is held any more")
+    func withdrawn() throws {
+        var consent = try consent()
+        consent.record.status = .revoked
+        consent.record.statusReason = .user
+        consent.record.profileStatus = .unavailable
+        consent.record.isRefreshable = false
+        consent.record.timing.dueAt = nil
+        let text = ConsentOutput.show(consent, json: false).text
+        for line in [
+            "status            revoked (user)", "profile           unavailable, fetched 2026-01-02T03:04:05Z",
+            "access token      none: it was destroyed", "next refresh      never: the consent has ended",
+        ] {
+            #expect(text.contains("  \(line)\n"))
+        }
+    }
+
     @Test("what an app or a provider wrote cannot move the terminal")
     func harmless() throws {
         var consent = try consent()

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -249,6 +250,29 @@ def metrics():
         house.close()
 
 
+def nothing_done():
+    """What is there stays as it is and ends with 1; an address that is taken is the configuration's, 3."""
+    house = House()
+    try:
+        config = ["--config", house.config]
+        with open(f"{house.folder}/vault-keys.json", "rb") as file:
+            ring = file.read()
+        ends(["keys", "init", *config], 1, "vault.keys", "vault-keys.json", "was left as it is")
+        with open(f"{house.folder}/vault-keys.json", "rb") as file:
+            if file.read() != ring:
+                raise Failure("keys init wrote over a ring")
+        ends(["keys", "api", "create", "test", *config, "--scopes", "consents:read"], 1, "'test' already")
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            for name in ("LISTEN", "ADMIN_LISTEN"):
+                ends(["serve", *config], 3, f"server.{name.lower()} {address}", "in use",
+                     env={**os.environ, f"CONSENT_GATEWAY__SERVER__{name}": address})
+            ends(["simulate", "--listen", address], 3, f"--listen {address}", "in use")
+        ends(["demo", *config], 2, "has a configuration of its own")
+    finally:
+        house.close()
+
+
 def usage():
     ends(["simulate", "--fault", "slwo"], 2, "there is no fault")
     ends(["simulate", "--fault", "slow=3@nowhere"], 2, "there is no place")
@@ -264,7 +288,7 @@ def usage():
 
 def main():
     for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, first_words, metrics,
-                 usage):
+                 nothing_done, usage):
         step()
         print(f"operations: {step.__name__} ok")
 

@@ -156,6 +156,11 @@ struct RecordCallsTests {
                 #expect(answer.json["status"]?.string == "revoked")
                 #expect(answer.json["status_reason"]?.string == "user")
                 #expect(answer.json["refreshable"]?.boolean == false)
+                // Nothing is held any more; when it was fetched stays.
+                #expect(answer.json["access_token_expires_at"]?.isNull == true)
+                #expect(answer.json["next_refresh_at"]?.isNull == true)
+                #expect(answer.json["profile_status"]?.string == "unavailable")
+                #expect(answer.json["profile_fetched_at"]?.string != nil)
             }
             #expect(try await gateway.refresh(id).code == "consent_ended")
             #expect(try await gateway.call(.get, path + "/profile").code == "consent_ended")

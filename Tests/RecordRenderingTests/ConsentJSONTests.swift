@@ -70,7 +70,10 @@ struct ConsentJSONTests {
         consent.record.statusReason = .user
         consent.record.supersededBy = consent.record.id
         let json = ConsentJSON.value(of: consent, includingProfile: true)
-        for name in ["environment", "provider_subject", "profile", "client", "notice", "next_refresh_at"] {
+        for name in [
+            "environment", "provider_subject", "profile", "client", "notice", "next_refresh_at",
+            "access_token_expires_at",
+        ] {
             #expect(json[name]?.isNull == true, "\(name)")
         }
         #expect(json["status_reason"]?.string == "user")

@@ -106,6 +106,7 @@ struct ConsentTests {
         let found = try #require(try await store.consent(older))
         #expect(found.record.status == .superseded)
         #expect(found.record.supersededBy == newer)
+        #expect(found.record.profileStatus == .unavailable)
         #expect(found.tokens == nil && found.profile == nil)
         #expect(try await store.events(of: older).last?.draft.type == .superseded)
         // Ended for good.

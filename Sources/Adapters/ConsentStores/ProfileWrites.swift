@@ -65,8 +65,8 @@ private enum ProfileQueries {
     static let supersede = SQLiteQuery(
         """
         UPDATE consents SET status = 'superseded', status_reason = NULL, superseded_by = ?, tokens_sealed = NULL,
-            spare_tokens_sealed = NULL, spare_generation = NULL, profile_sealed = NULL, is_refreshable = 0,
-            due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
+            spare_tokens_sealed = NULL, spare_generation = NULL, profile_sealed = NULL,
+            profile_status = 'unavailable', is_refreshable = 0, due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
             attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, unknown_attempt_id = NULL,
             unknown_owner = NULL, unknown_sent_at = NULL, updated_at = ?
         WHERE id = ?

@@ -34,8 +34,8 @@ private enum WithdrawalQueries {
     static let revoke = SQLiteQuery(
         """
         UPDATE consents SET status = 'revoked', status_reason = ?, is_refreshable = 0, tokens_sealed = NULL,
-            spare_tokens_sealed = NULL, spare_generation = NULL, profile_sealed = NULL, due_at = NULL,
-            due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
+            spare_tokens_sealed = NULL, spare_generation = NULL, profile_sealed = NULL,
+            profile_status = 'unavailable', due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
             attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, unknown_attempt_id = NULL,
             unknown_owner = NULL, unknown_sent_at = NULL, updated_at = ?
         WHERE id = ?

@@ -60,7 +60,7 @@ package enum ConsentJSON {
     }
 
     private static func setTimes(of record: ConsentRecord, in json: inout JSONValue) {
-        json.set("access_token_expires_at", record.timing.accessTokenExpiresAt.text)
+        json.set("access_token_expires_at", record.accessTokenExpiresAt?.text)
         json.set("refreshable", record.isRefreshable)
         json.set("last_refreshed_at", record.lastRefreshedAt?.text)
         json.set("next_refresh_at", record.timing.dueAt?.text)

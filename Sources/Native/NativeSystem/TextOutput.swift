@@ -19,14 +19,6 @@ package enum OutputStream: Int32, Sendable {
     /// Whether a person watches it (isatty(3)).
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Writes the text where the reader takes it now; for a few words, which a terminal takes whole (poll(2)).
-    /// - Returns: false where nothing was written, or not all of it.
-    package func writeIfReady(_ text: String) -> Bool {
-        var descriptor = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
-        guard unsafe poll(&descriptor, 1, 0) == 1, descriptor.revents & Int16(POLLOUT) != 0 else { return false }
-        return write(text)
-    }
-
     /// Writes all of the text, waiting for the reader where it must (write(2)).
     /// - Returns: false where the reader has gone or the device refuses.
     @discardableResult

@@ -110,6 +110,8 @@ package enum Program {
         do {
             _ = try KeyRing.create(at: path, now: Instant(milliseconds: wallClockMilliseconds()))
             return KeyOutput.ringMade(path: path, json: asked.json)
+        } catch KeyRingFailure.notWritten(.exists) {
+            return KeyOutput.ringExists(path: path)
         } catch {
             return .failure("vault.keys: \(path): \(error)", status: .storeOrKeys)
         }

@@ -94,7 +94,8 @@ struct Serving: Sendable {
         do throws(HTTPServerError) {
             return try await HTTPServer.start(on: place.loops, options: options, handler: handler)
         } catch {
-            throw StartFailure("server.\(key) \(address): \(error)", .partlyDone)
+            let isAddress = if case .cannotListen = error { true } else { false }
+            throw StartFailure("server.\(key) \(address): \(error)", isAddress ? .configuration : .partlyDone)
         }
     }
 

@@ -30,6 +30,8 @@ enum SimulateCommand {
             _ = await signals.drainRequest()
             await provider.stop()
             return CommandOutput()
+        } catch HTTPServerError.cannotListen(let error) {
+            return .failure("--listen \(wanted.listen): cannot listen: \(error)", status: .configuration)
         } catch {
             return .failure("the simulated provider cannot be started: \(error)", status: .partlyDone)
         }

@@ -31,7 +31,7 @@ enum StoreCommands {
         } catch {
             return .failure(error.sentence, status: .usage)
         }
-        let terminal = !json && OutputStream.standardError.isTerminal ? OutputStream.standardError : nil
+        let terminal = json ? nil : place.logSink as? TerminalSink
         let command = SweepCommand(place: place, gateway: gateway, sweep: sweep, json: json)
         // A list that sends nothing may end at any place.
         if sweep.isDryRun { return await command.run(of: subject, terminal: nil) { false } }

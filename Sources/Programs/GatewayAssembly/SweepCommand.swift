@@ -15,7 +15,7 @@ struct SweepCommand: Sendable {
     ///   - subject: the one that `sweep` names, read.
     ///   - terminal: where the progress goes; nil shows none.
     ///   - isInterrupted: from the first true on no refresh is begun.
-    func run(of subject: Subject?, terminal: OutputStream?, isInterrupted: @escaping @Sendable () -> Bool) async
+    func run(of subject: Subject?, terminal: TerminalSink?, isInterrupted: @escaping @Sendable () -> Bool) async
         -> CommandOutput
     {
         if let name = sweep.provider, gateway.directory.connection(named: name) == nil {
@@ -41,7 +41,7 @@ struct SweepCommand: Sendable {
     }
 
     private func refresh(
-        _ candidates: RefreshCandidates, _ terminal: OutputStream?, isInterrupted: @escaping @Sendable () -> Bool
+        _ candidates: RefreshCandidates, _ terminal: TerminalSink?, isInterrupted: @escaping @Sendable () -> Bool
     ) async -> CommandOutput {
         let display = terminal.map { ProgressDisplay(on: $0, time: place.time) }
         let pace = SweepPace(
@@ -78,19 +78,17 @@ extension RefreshResult {
 final class ProgressDisplay: Sendable {
     private struct State {
         var progress = RefreshProgress()
-        /// Columns of the line that stands there.
-        var width = 0
         var drawnAt: Duration?
     }
 
-    private let terminal: OutputStream
+    private let terminal: TerminalSink
     private let time: SystemTimekeeper
     private let startedAt: Duration
     private let state = Locked(State())
 
     private static let interval = Duration.milliseconds(100)
 
-    init(on terminal: OutputStream, time: SystemTimekeeper) {
+    init(on terminal: TerminalSink, time: SystemTimekeeper) {
         self.terminal = terminal
         self.time = time
         startedAt = time.monotonic
@@ -109,17 +107,11 @@ final class ProgressDisplay: Sendable {
             }
             if let drawnAt = state.drawnAt, now < drawnAt + ProgressDisplay.interval { return }
             state.progress.elapsed = now - startedAt
-            // A terminal that is held (Ctrl-S) must not hold the loop.
-            guard terminal.writeIfReady(state.progress.overwriting(state.width)) else { return }
-            state.width = state.progress.line.count
+            terminal.show(state.progress)
             state.drawnAt = now
         }
     }
 
-    func erase() {
-        state.withLock { state in
-            terminal.write(RefreshProgress.erasing(state.width))
-            state.width = 0
-        }
-    }
+    /// The summary comes next, on the same terminal.
+    func erase() { terminal.erase() }
 }

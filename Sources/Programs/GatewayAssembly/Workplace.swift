@@ -48,10 +48,11 @@ struct Workplace: Sendable {
         }
     }
 
-    /// The log of a program.
-    static func standardError() throws(StartFailure) -> StandardErrorSink {
+    /// The log of a program; where a person watches it, below the lines there is room for one that moves.
+    static func standardError() throws(StartFailure) -> any LogSink {
         do {
-            return try StandardErrorSink()
+            return OutputStream.standardError.isTerminal
+                ? TerminalSink(try LineWriter(descriptor: 2, capacity: 4 << 20)) : try StandardErrorSink()
         } catch {
             throw StartFailure("the log cannot be started: \(error)", .partlyDone)
         }

@@ -51,6 +51,16 @@ package struct ConsentRecord: Sendable {
     }
 }
 
+extension ConsentRecord {
+    /// Until when the access token is good, or was; nil where it was destroyed with the grant.
+    package var accessTokenExpiresAt: Instant? {
+        switch status {
+        case .revoked, .superseded: nil
+        case .active, .failing, .reauthorizationRequired, .expired: timing.accessTokenExpiresAt
+        }
+    }
+}
+
 /// A token set's times, as they are stored beside it.
 package struct TokenTiming: Sendable, Equatable {
     /// The moment before the request was sent that brought the tokens.

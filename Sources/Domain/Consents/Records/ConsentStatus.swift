@@ -43,6 +43,6 @@ package enum ProfileStatus: String, Sendable, CaseIterable {
     case current
     /// Not yet fetched; it will be.
     case pending
-    /// The provider refuses it.
+    /// The provider refuses it, or it was destroyed with the grant.
     case unavailable
 }

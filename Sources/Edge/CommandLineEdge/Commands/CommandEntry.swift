@@ -12,6 +12,8 @@ struct CommandEntry: Sendable {
     var options: [OptionEntry] = []
     /// Options of the contract that are not built yet; each is answered so.
     var plannedOptions: [String] = []
+    /// False for what makes do without a file: `--config` is refused rather than ignored.
+    var readsConfiguration = true
 }
 
 /// One option as data.

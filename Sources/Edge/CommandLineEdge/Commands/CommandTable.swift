@@ -24,6 +24,11 @@ enum CommandTable {
         OptionEntry(name: "--help", summary: "print this"),
     ]
 
+    /// Those of them that this command takes.
+    static func commonOptions(of command: CommandEntry) -> [OptionEntry] {
+        command.readsConfiguration ? commonOptions : commonOptions.filter { $0.name != "--config" }
+    }
+
     /// The command of these words.
     static func command(_ words: [String]) -> CommandEntry? { commands.first { $0.words == words } }
 
@@ -58,7 +63,8 @@ extension CommandTable {
                 + "prints an API key and `curl` lines to paste. All of it is gone when it ends, with SIGINT or SIGTERM.",
             "With `--json`, it prints one line of JSON when it is ready: `api`, `admin`, `provider`, `api_key`, "
                 + "`config`.",
-        ])
+        ],
+        readsConfiguration: false)
 
     private static let simulate = CommandEntry(
         words: ["simulate"], summary: "the simulated provider alone",
@@ -78,7 +84,8 @@ extension CommandTable {
             OptionEntry(
                 name: "--environment", value: "NAME",
                 summary: "what its authorization responses name: mock (default), sandbox or live"),
-        ])
+        ],
+        readsConfiguration: false)
 
     private static let job = CommandEntry(
         words: ["job"], summary: "one pass of what waits, for cron, a timer or a CronJob",

@@ -24,7 +24,7 @@ enum HelpText {
     private static func text(of command: CommandEntry) -> String {
         var sections = [usage([call(command, after: 0), "[OPTION…]"])]
         sections += command.about.map { wrapped($0, indent: 0) }
-        sections.append(options("Options:", command.options + CommandTable.commonOptions))
+        sections.append(options("Options:", command.options + CommandTable.commonOptions(of: command)))
         sections += planned(command.plannedOptions)
         return sections.joined(separator: "\n")
     }

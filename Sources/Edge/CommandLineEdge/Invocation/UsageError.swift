@@ -10,6 +10,8 @@ package enum UsageError: Error, Sendable, Equatable {
     case optionNotBuilt(String, command: [String])
     case valueMissing(option: String, value: String, command: [String])
     case valueUnwanted(option: String, command: [String])
+    /// `--config` beside a command that reads no file.
+    case configurationUnwanted(command: [String])
     case optionRepeated(String, command: [String])
     case optionMissing(String, command: [String])
     /// An option that stands only beside others, named as in `'--due' or '--all'`.
@@ -45,6 +47,8 @@ package enum UsageError: Error, Sendable, Equatable {
         switch self {
         case .valueMissing(let option, let value, _): "'\(option)' needs its value, as in '\(option) \(value)'"
         case .valueUnwanted(let option, _): "'\(option)' takes no value"
+        case .configurationUnwanted(let command):
+            "\(subject(command)) has a configuration of its own and cannot take '--config'"
         case .optionRepeated(let option, _): "'\(option)' can be given once only"
         case .optionMissing(let option, let command): "\(subject(command)) needs '\(option)'"
         case .optionNeeds(let option, let others, _): "'\(option)' needs \(others)"
@@ -65,7 +69,8 @@ package enum UsageError: Error, Sendable, Equatable {
         case .commandMissing(let group), .unknownCommand(_, let group, _): group
         case .commandNotBuilt: []
         case .unknownOption(_, let command, _), .optionNotBuilt(_, let command), .valueMissing(_, _, let command),
-            .valueUnwanted(_, let command), .optionRepeated(_, let command), .optionMissing(_, let command),
+            .valueUnwanted(_, let command), .configurationUnwanted(let command), .optionRepeated(_, let command),
+            .optionMissing(_, let command),
             .argumentMissing(_, let command), .optionNeeds(_, _, let command),
             .notTogether(_, _, let command), .argumentUnwanted(_, let command),
             .invalidValue(_, _, _, let command), .unknownName(_, _, _, let command):

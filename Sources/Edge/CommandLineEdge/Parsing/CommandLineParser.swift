@@ -15,6 +15,9 @@ package enum CommandLineParser {
         if let version = version(beforeEnd) { return version }
         var reader = ArgumentReader(arguments)
         let read = try reader.read()
+        if read.isSet("--config"), !read.command.readsConfiguration {
+            throw .configurationUnwanted(command: read.command.words)
+        }
         let builder = CommandBuilder(arguments: read)
         return Invocation(
             command: try builder.command(), configPath: read.value("--config"), json: read.isSet("--json"))

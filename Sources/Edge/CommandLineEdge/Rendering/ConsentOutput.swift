@@ -33,7 +33,7 @@ package enum ConsentOutput {
             ("scopes granted", listed(record.granted)),
             ("scopes requested", listed(record.requested)),
             ("profile", record.profileStatus.rawValue + fetched),
-            ("access token", "until " + record.timing.accessTokenExpiresAt.text),
+            ("access token", record.accessTokenExpiresAt.map { "until " + $0.text } ?? "none: it was destroyed"),
             ("last refreshed", record.lastRefreshedAt?.text ?? "never"),
             ("next refresh", nextRefresh(record)),
         ]
@@ -54,7 +54,11 @@ package enum ConsentOutput {
 
     private static func nextRefresh(_ record: ConsentRecord) -> String {
         if let due = record.timing.dueAt { return due.text }
-        return record.isRefreshable ? "on demand" : "never: there is no refresh token"
+        switch record.status {
+        case .revoked, .superseded, .expired: return "never: the consent has ended"
+        case .active, .failing, .reauthorizationRequired:
+            return record.isRefreshable ? "on demand" : "never: there is no refresh token"
+        }
     }
 
     private static func listed(_ scopes: ScopeSet) -> String {

@@ -17,7 +17,7 @@ package enum KeyOutput {
 
     /// A file is there already, and was left as it is.
     package static func ringExists(path: String) -> CommandOutput {
-        .failure("\(path) is there already and was left as it is", status: .partlyDone)
+        .failure("vault.keys: \(Printable.text(path)) is there already and was left as it is", status: .partlyDone)
     }
 
     /// A caller's key was made. With an output path the key has gone there (`file(of:)`) and is not printed.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests of whole processes, on the release build: the commands on a terminal, what can be read in the files that are
 # left, an operator's mishaps, a store that takes no writes when an answer comes, ten thousand idle connections, restarts
-# under load, SIGKILL at each step of an exchange, and 128 callers for 10 s. run.sh [KILLS [CALLERS [SECONDS]]]
+# under load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
+# run.sh [KILLS [STOPS [CALLERS [SECONDS]]]]; kills and stops for each of three kinds of provider.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 .ci/install
@@ -16,5 +17,5 @@ python3 Tests/EndToEnd/operations.py
 python3 Tests/EndToEnd/store_outage.py
 python3 Tests/EndToEnd/idle.py
 python3 Tests/EndToEnd/restart.py
-python3 Tests/EndToEnd/kill_exchange.py "${1:-50}"
-python3 Tests/EndToEnd/load.py "${2:-128}" "${3:-10}"
+python3 Tests/EndToEnd/kill_exchange.py "${1:-17}" "${2:-3}"
+python3 Tests/EndToEnd/load.py "${3:-128}" "${4:-10}"

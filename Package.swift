@@ -121,7 +121,9 @@ let package = Package(
             swiftSettings: language + [.strictMemorySafety()]),
 
         // Tests
-        .target(name: "TestSupport", dependencies: ["NativeSystem"], path: "Tests/Support", swiftSettings: language),
+        .target(
+            name: "TestSupport", dependencies: ["NativeSystem", "Observability"], path: "Tests/Support",
+            swiftSettings: language),
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeHTTPServer", ["NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),
@@ -137,7 +139,7 @@ let package = Package(
         tests(of: "NativeSystem", ["TestSupport"]),
         tests(of: "AnswerJournals", ["Consents", "NativeSystem", "TestSupport"]),
         tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
-        tests(of: "Observability", ["NativeSystem", "NativeJSON"]),
+        tests(of: "Observability", ["NativeSystem", "NativeJSON", "TestSupport"]),
         tests(of: "Consents"),
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "ConsentUseCases", ["Consents"]),

@@ -8,7 +8,8 @@ import Testing
 struct OutcomeTableTests {
     static let said = ProviderStatement(status: 400, error: "e", errorDescription: "d", correlationID: "c")
     static let answer = TokenAnswer(
-        tokens: TokenSet(accessToken: SecretText("a"), tokenType: "Bearer", refreshToken: nil, idToken: nil),
+        tokens: TokenSet(
+            accessToken: SecretText("access-canary"), tokenType: "Bearer", refreshToken: nil, idToken: nil),
         scopes: nil, expiresIn: nil, refreshTokenExpiresIn: nil)
 
     static let outcomes: [(TokenOutcome, String, String)] = [
@@ -26,7 +27,7 @@ struct OutcomeTableTests {
         (.unknown(.timeout, said), "end exchange_unknown", "ambiguous refresh_unknown"),
         (.unknown(.reset, said), "end exchange_unknown", "ambiguous refresh_unknown"),
         (.unknown(.serverError, said), "end exchange_unknown", "ambiguous refresh_unknown"),
-        (.unreadable(SecretText("x"), said), "end provider_bad_response", "ambiguous refresh_unknown"),
+        (.unreadable(SecretText("body-canary"), said), "end provider_bad_response", "ambiguous refresh_unknown"),
     ]
 
     @Test("an exchange's outcome decides what becomes of the code", arguments: outcomes)

@@ -4,15 +4,22 @@ every byte and can stop the world at each step of an exchange. Python's standard
 import http.client
 import json
 import os
+import re
 import secrets
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
+import disguises
+
 DEADLINE = 30.0
+CLIENT_SECRET = "simulated-secret"
+# What the operator wrote himself, the vault's keys under any name, and the simulated provider's own lines.
+NOT_SEARCHED = ("gateway.yaml", "vault-keys.json", "kept.json", "provider.log")
 
 
 class Failure(Exception):
@@ -96,6 +103,7 @@ class House:
                                 f"{self.folder}/provider.log")
         self.provider_url = self.provider.ready["provider"]
         self.proxy = through(self.provider_url) if through else None
+        self.codes = []
         self.config = f"{self.folder}/gateway.yaml"
         with open(self.config, "w") as file:
             file.write(f"""\
@@ -111,7 +119,7 @@ providers:
     environment: sandbox
     api_url: {self.proxy.url if self.proxy else self.provider_url}
     client_id: simulated-client
-    client_secret: simulated-secret
+    client_secret: {CLIENT_SECRET}
     scopes: [openid, profile, email, address, phone]
 {provider_settings}""")
         run("keys", "init", "--config", self.config)
@@ -127,6 +135,7 @@ providers:
 
     def fresh_code(self):
         _, _, made = call(self.provider_url, "POST", "/simulator/codes", {})
+        self.codes.append(made["code"])
         return made["code"]
 
     def post_code(self, api, code, subject, timeout=DEADLINE):
@@ -135,10 +144,25 @@ providers:
                                   "client": {"environment": "sandbox", "platform": "iOS"}}}
         return call(api, "POST", "/v1/consents", body, self.authorized(), timeout)
 
+    def files(self):
+        """What the gateway has left: its store, its state and its log."""
+        return [os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names
+                if name not in NOT_SEARCHED]
+
+    def search(self, values):
+        """A Failure where one of the values can be read in what the gateway has left; else the bytes searched."""
+        found, size = disguises.search([value.encode() for value in values], self.files())
+        if found:
+            raise Failure(f"{len(found)} values can be read: " + "; ".join(sorted(disguises.describe(found))))
+        return size
+
     def close(self):
+        """Ends it. Whatever test it was, none of its codes, its tokens, its key and its secret was left anywhere."""
         if self.proxy:
             self.proxy.close()
         self.provider.kill()
+        if sys.exc_info()[0] is None:
+            self.search({self.key, CLIENT_SECRET, *self.codes, *(self.proxy.tokens() if self.proxy else ())})
 
 
 class Proxy:
@@ -196,6 +220,11 @@ class Proxy:
             return False
         connection.sendall(answer)
         return self.at(call_name + ".answered")
+
+    def tokens(self):
+        """Every access and refresh token that was handed out."""
+        with self.lock:
+            return set(re.findall(r'"(?:access|refresh)_token": *"([^"]+)"', b"".join(self.answers).decode(errors="replace")))
 
     def times_sent(self, code):
         """How often a code went through."""

@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nothing of a person and no secret can be read in what the gateway leaves behind: exchanges, refreshes and refusals
 go through, then every file of the store, the state and the log is searched for every value that went over the wire."""
-import base64
 import json
-import os
 import sys
-import urllib.parse
 
-from harness import Failure, House, Proxy, call
-
-# What the operator wrote himself, and the vault's keys.
-NOT_SEARCHED = ("gateway.yaml", "vault-keys.json", "provider.log")
+from harness import CLIENT_SECRET, Failure, House, Proxy, call
 
 
 def leaves(value):
@@ -32,27 +26,13 @@ HARMLESS = ("token_type", "scope", "app_id", "locale", "zoneinfo", "account_type
 
 
 def canaries(house, codes, subjects):
-    values = set(codes) | set(subjects) | {"simulated-secret", house.key}
+    values = set(codes) | set(subjects) | {CLIENT_SECRET, house.key}
     for answer in house.proxy.answers:
         document = json.loads(answer.partition(b"\r\n\r\n")[2] or b"{}")
         if "address" in document:
             document["address"].pop("country", None)
         values |= set(leaves({name: value for name, value in document.items() if name not in HARMLESS}))
     return values
-
-
-def forms(value):
-    raw = value.encode()
-    yield raw
-    yield raw.hex().encode()
-    yield urllib.parse.quote(value, safe="").encode()
-    yield value.encode("utf-16-le")
-    for shift in range(3):
-        text = base64.b64encode(b"\0" * shift + raw).rstrip(b"=")
-        inner = text[-(-shift * 8 // 6):-1]
-        if len(inner) >= 6:
-            yield inner
-            yield inner.replace(b"+", b"-").replace(b"/", b"_")
 
 
 def main():
@@ -73,30 +53,11 @@ def main():
         house.post_code(api, code, "canary-subject-of-another")
     call(api, "GET", "/v1/consents/canary-path-value", None, {"Authorization": "Bearer cgk_canary_guess"})
     values = canaries(house, codes, subjects + ["canary-subject-of-another", "canary-path-value", "cgk_canary_guess"])
-    found = search(house, values)
+    house.search(values)
     gateway.stop()
-    found |= search(house, values)
+    size = house.search(values)
     house.close()
-    if found:
-        raise Failure(f"{len(found)} values can be read: " + ", ".join(sorted(found)))
-    print(f"{len(values)} values searched for in {len(list(files(house)))} files: none found")
-
-
-def files(house):
-    for folder, _, names in os.walk(house.folder):
-        for name in names:
-            if name not in NOT_SEARCHED:
-                yield os.path.join(folder, name)
-
-
-def search(house, values):
-    found = set()
-    for path in files(house):
-        with open(path, "rb") as file:
-            content = file.read()
-        found |= {f"{value[:6]}... in {os.path.basename(path)}"
-                  for value in values for form in forms(value) if form in content}
-    return found
+    print(f"{len(values)} values searched for in {size} bytes of {len(house.files())} files: none found")
 
 
 if __name__ == "__main__":

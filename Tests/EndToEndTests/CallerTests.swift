@@ -149,6 +149,7 @@ struct CallerTests {
                 "POST /v1/consents HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(gateway.key)\r\n"
                     + "Content-Type: text/plain\r\nContent-Length: 1000\r\n\r\n")
             let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+            Canary.keep(Array(answer.utf8), in: .answers)
             #expect(answer.hasPrefix("HTTP/1.1 415"))
             #expect(answer.contains("unsupported_media_type"))
         }

@@ -72,6 +72,7 @@ final class TestGateway: Sendable {
             name: "test-\(serving.api.port)", scopes: Set(CallerScope.allCases), lifetime: nil, now: place.time.now)
         try await serving.gateway.store.createAPIKey(made.key)
         try await serving.callers.reload()
+        Canary.know(made.text.reveal(), in: #fileID)
         let loop = try EventLoop.start(name: "test client")
         let client = try CurlClient(loop: loop, configuration: CurlConfiguration())
         return TestGateway(
@@ -79,17 +80,20 @@ final class TestGateway: Sendable {
     }
 
     static func prepare(_ folder: String, _ configuration: String) throws {
-        _ = try KeyRing.create(
-            at: folder + "/vault-keys.json", now: Instant(milliseconds: wallClockMilliseconds()))
+        let ring = folder + "/vault-keys.json"
+        _ = try KeyRing.create(at: ring, now: Instant(milliseconds: wallClockMilliseconds()))
+        Canary.passed(try readFile(at: ring, limit: 1 << 16).bytes, in: #fileID)
         try createFile(Array(configuration.utf8), at: folder + "/gateway.yaml", permissions: 0o600)
     }
 
     func stop() async {
+        await keepMetrics()
         await serving.stop()
         await client.stop()
         clientLoop.stop()
         serving.place.close()
         searchForCanaries()
+        keepFiles(in: folder)
     }
 
     /// Tokens, codes and attributes of these tests say `canary`; none of them, and no secret, may be in a log line or in
@@ -176,8 +180,20 @@ extension TestGateway {
         let request = CurlRequest(
             method: method, url: serving.apiAddress + path, headers: fields + headers, connectTimeout: .seconds(5),
             timeout: .seconds(30), spends: false)
+        Canary.know(key ?? self.key, in: #fileID)
+        if case .post(let body) = method { Canary.passed(body, in: #fileID) }
         guard case .answered(let answer) = await client.perform(request) else { throw NoAnswer() }
+        keep(answer.headers.all.map { "\($0.name): \($0.value)\n" }.joined(), answer.body)
         return (answer.status, answer.headers, answer.body)
+    }
+
+    /// The page that Prometheus would read now is one of the outputs that hold no secret.
+    private func keepMetrics() async {
+        let request = CurlRequest(
+            method: .get, url: serving.adminAddress + "/metrics", headers: [], connectTimeout: .seconds(5),
+            timeout: .seconds(30), spends: false)
+        guard case .answered(let page) = await client.perform(request) else { return }
+        Canary.keep(page.body, in: .answers)
     }
 
     /// Posts the SDK's response with that code.
@@ -199,12 +215,15 @@ extension TestGateway {
         try connection.send(
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key ?? self.key)\r\n"
                 + "Connection: close\r\n\(fields)\r\n\(body ?? "")")
+        Canary.know(key ?? self.key, in: #fileID)
+        Canary.passed(Array((body ?? "").utf8), in: #fileID)
         let text = String(decoding: try await connection.readToEnd(), as: UTF8.self)
         guard let status = Int(text.dropFirst(9).prefix(3)), let end = text.firstRange(of: "\r\n\r\n") else {
             throw NoAnswer()
         }
         let content = Array(text[end.upperBound...].utf8)
         let json = content.isEmpty ? JSONValue.null : try JSONValue.parse(content, as: .callers)
+        keep(String(text[..<end.lowerBound]), content)
         return TestAnswerText(status: status, json: json)
     }
 

@@ -12,10 +12,11 @@ struct ProvidersJSONTests {
             "\"new\nline\"",
         ])
     func oddMember(token: String) throws {
-        let text = #"{"access_token":"A\"\\","odd" : "# + token + #" ,"refresh_token":"R,}","list":[1,"# + token + "]}"
+        let text =
+            #"{"access_token":"A\"\\","odd" : "# + token + #" ,"refresh_token":"R-canary,}","list":[1,"# + token + "]}"
         let value = try JSONValue.parse(Array(text.utf8), as: .providers)
         #expect(value["access_token"]?.string == "A\"\\")
-        #expect(value["refresh_token"]?.string == "R,}")
+        #expect(value["refresh_token"]?.string == "R-canary,}")
         #expect(value["odd"]?.isNull == true)
         #expect(value["list"]?[0]?.integer == 1)
         #expect(value["list"]?[1]?.isNull == true)
@@ -47,10 +48,10 @@ struct ProvidersJSONTests {
         arguments: [("[", "]"), (#"{"a":"#, "}"), (#"{"]":[{"\"{":["#, "]}]}")])
     func deep(opening: String, closing: String) throws {
         let nested = String(repeating: opening, count: 100_000) + "1" + String(repeating: closing, count: 100_000)
-        let text = #"{"access_token":"A]}","odd":"# + nested + #","n":1e400,"refresh_token":"R{["}"#
+        let text = #"{"access_token":"A]}","odd":"# + nested + #","n":1e400,"refresh_token":"R-canary{["}"#
         let value = try JSONValue.parse(Array(text.utf8), as: .providers)
         #expect(value["access_token"]?.string == "A]}")
-        #expect(value["refresh_token"]?.string == "R{[")
+        #expect(value["refresh_token"]?.string == "R-canary{[")
         #expect(value["odd"]?.count == 1)
         #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.dropLast().utf8), as: .providers) }
         #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.utf8), as: .callers) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativeJSON
 import Observability
+import TestSupport
 import Testing
 
 @Suite struct LogTests {

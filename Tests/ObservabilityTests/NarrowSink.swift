@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativeSystem
 import Observability
+import TestSupport
 
 /// A sink that takes nothing until it is opened.
 final class NarrowSink: LogSink {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import TestSupport
+
 @testable import ProviderClients
 
 /// Definitions as a configuration would make them.
@@ -103,6 +105,7 @@ enum Definitions {
 extension ProviderAnswer {
     /// An answer whose body is that text, `application/json` unless told otherwise.
     init(_ status: Int, _ body: String, type: String? = "application/json", _ headers: [String: String] = [:]) {
+        Canary.passed(Array(body.utf8), in: #fileID)
         self.init(
             status: status, headers: (type.map { [("Content-Type", $0)] } ?? []) + headers.map { ($0.key, $0.value) },
             body: Array(body.utf8))

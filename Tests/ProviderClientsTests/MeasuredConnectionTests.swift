@@ -2,6 +2,7 @@
 import Consents
 import NativeSystem
 import Observability
+import TestSupport
 import Testing
 
 @testable import ProviderClients

@@ -75,6 +75,7 @@ final class ScriptedProvider: Sendable {
     private func serve(_ connection: Int32) {
         defer { close(connection) }
         while let request = readRequest(connection) {
+            Canary.passed(Array(request.utf8), in: #fileID)
             let number = seen.withLock { seen in
                 seen.append(request)
                 return seen.count - 1
@@ -113,6 +114,7 @@ final class ScriptedProvider: Sendable {
 
     private func write(_ text: String, to connection: Int32) {
         let bytes = Array(text.utf8)
+        Canary.passed(bytes, in: #fileID)
         _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 }

@@ -48,13 +48,15 @@ struct ErrorTests {
     @Test("no error shows the value that is wrong")
     func harmless() {
         let lines = [
-            "client_secrets: hunter2", "proxy: 'hunter2 x'", "pkce: hunter2", "timeouts: { total: hunter2 }",
-            "redirect_uri: hunter2", "scopes: hunter2", "refresh_token_reuse: hunter2", "http2: hunter2",
+            "client_secrets: hunter2-canary", "proxy: 'hunter2-canary x'", "pkce: hunter2-canary",
+            "timeouts: { total: hunter2-canary }",
+            "redirect_uri: hunter2-canary", "scopes: hunter2-canary", "refresh_token_reuse: hunter2-canary",
+            "http2: hunter2-canary",
         ]
         for line in lines {
             let errors = SampleSettings.errors(SampleSettings.withProviderLines(line))
             #expect(!errors.isEmpty, "\(line)")
-            #expect(!errors.joined().contains("hunter2"), "\(errors)")
+            #expect(!errors.joined().contains("hunter2-canary"), "\(errors)")
         }
     }
 

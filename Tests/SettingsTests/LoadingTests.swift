@@ -36,7 +36,7 @@ struct LoadingTests {
         #expect(provider.preset == nil && provider.environment == nil)
         #expect(provider.endpoints.token == "https://login.acme.example/token")
         #expect(provider.client.authentication == .basic && provider.client.basicEncoding == .rfc6749)
-        #expect(provider.client.secrets.map { $0.reveal() } == ["s3cr3t"])
+        #expect(provider.client.secrets.map { $0.reveal() } == ["s3cr3t-canary"])
         #expect(provider.pkce == .required && provider.nonce == .optional)
         #expect(provider.refreshTokenReuse == .forbidden && provider.revocationScope == .token)
         #expect(provider.refresh == RefreshPolicySettings(policy: .keepAlive, interval: .seconds(30 * 86400)))

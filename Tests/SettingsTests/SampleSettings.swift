@@ -18,7 +18,7 @@ enum SampleSettings {
             id_token: ignored
 
         """
-    static let secrets = ["ACME_SECRET": "s3cr3t"]
+    static let secrets = ["ACME_SECRET": "s3cr3t-canary"]
 
     /// Reads `text` as `conf/gateway.yaml` with the secrets of the sample and `variables`.
     static func read(

@@ -54,8 +54,8 @@ struct SecretTests {
 
     @Test("a literal secret is taken with a warning that does not show it")
     func literal() throws {
-        let loaded = try SampleSettings.read(sample("hunter2"))
-        #expect(loaded.settings.providers[0].client.secrets[0].reveal() == "hunter2")
+        let loaded = try SampleSettings.read(sample("hunter2-canary"))
+        #expect(loaded.settings.providers[0].client.secrets[0].reveal() == "hunter2-canary")
         #expect(
             loaded.warnings.map(\.description) == [
                 "conf/gateway.yaml:7: providers.acme.client_secret: a secret stands in the file; "
@@ -65,10 +65,10 @@ struct SecretTests {
 
     @Test("a URL is a secret where it holds a password")
     func urls() throws {
-        let proxied = SampleSettings.withProviderLines("proxy: http://user:hunter2@proxy.example:3128")
+        let proxied = SampleSettings.withProviderLines("proxy: http://user:hunter2-canary@proxy.example:3128")
         let loaded = try SampleSettings.read(proxied)
         #expect(loaded.warnings.map(\.keyPath) == ["providers.acme.proxy"])
-        #expect(!"\(loaded)".contains("hunter2"))
+        #expect(!"\(loaded)".contains("hunter2-canary"))
         let plain = try SampleSettings.read(SampleSettings.withProviderLines("proxy: http://proxy.example:3128"))
         #expect(plain.warnings.isEmpty)
     }
@@ -80,7 +80,7 @@ struct SecretTests {
             ("{ env: EMPTY }", "the secret is empty; put it where the setting points to"),
             ("{ file: /nowhere/at/all }", "cannot read the file /nowhere/at/all: no such file"),
             ("{ file: here }", "cannot read the file conf/here: no such file"),
-            ("{ command: [sh, -c, 'echo hunter2; exit 3'] }", "the command sh ended with status 3"),
+            ("{ command: [sh, -c, 'echo hunter2-canary; exit 3'] }", "the command sh ended with status 3"),
             ("{ env: A, file: b }", "must have exactly one of env, file and command"),
             ("{}", "must have exactly one of env, file and command"),
             ("''", "is empty; give a value or leave the key out"),
@@ -100,13 +100,13 @@ struct SecretTests {
 
     @Test("a secret does not print, however it is looked at")
     func silent() {
-        let secret = SettingsSecret("hunter2", from: .literal)
+        let secret = SettingsSecret("hunter2-canary", from: .literal)
         var dumped = ""
         dump(secret, to: &dumped)
         for text in [
             "\(secret)", String(reflecting: secret), dumped, "\([secret])", "\(Mirror(reflecting: secret).children)",
         ] {
-            #expect(!text.contains("hunter2"))
+            #expect(!text.contains("hunter2-canary"))
         }
     }
 

@@ -2,6 +2,7 @@
 import NativeCrypto
 import NativeJSON
 import SimulatedProvider
+import TestSupport
 
 /// A simulation on the bench: a client that asks it, and a clock that only the test moves.
 final class Bench {
@@ -27,7 +28,9 @@ final class Bench {
 
     /// The outcome of a request, for an answer that comes at once; nil for any other outcome.
     func send(_ call: SimulatedCall) -> Reply? {
+        Canary.passed(call.body, in: #fileID)
         guard case .answer(let answer, .zero) = simulation.outcome(of: call, at: now) else { return nil }
+        Canary.passed(answer.body, in: #fileID)
         return Reply(status: answer.status, fields: answer.fields, body: answer.body)
     }
 

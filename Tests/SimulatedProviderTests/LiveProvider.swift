@@ -37,7 +37,9 @@ struct LiveProvider {
     func exchange(_ request: String) async throws -> String {
         let connection = try RawConnection(port: provider.port)
         try connection.send(request)
-        return String(decoding: try await connection.readToEnd(), as: UTF8.self)
+        let answer = try await connection.readToEnd()
+        for message in [Array(request.utf8), answer] { Canary.passed(message, in: #fileID) }
+        return String(decoding: answer, as: UTF8.self)
     }
 
     /// Head and body of the answer to a code.

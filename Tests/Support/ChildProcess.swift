@@ -44,7 +44,9 @@ package final class ChildProcess {
     package func read() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(output, &bytes, bytes.count)
-        return Array(bytes.prefix(max(0, count)))
+        let read = Array(bytes.prefix(max(0, count)))
+        Canary.keep(read, in: .children)
+        return read
     }
 
     package func signal(_ number: Int32) {

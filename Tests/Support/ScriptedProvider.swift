@@ -23,11 +23,14 @@ package final class ScriptedProvider: Sendable {
     package let arrivals = Mailbox<ScriptedRequest>()
     private let listener: Int32
     private let script: Script
+    private let file: String
     private let state = Locked(State())
 
     /// Listens on a free port of `127.0.0.1` and answers each request with what `script` says.
-    package init(_ script: @escaping Script) throws {
+    /// - Parameter file: of the test, for ``Canary``.
+    package init(in file: String = #fileID, _ script: @escaping Script) throws {
         self.script = script
+        self.file = file
         (listener, port) = try Self.listen()
         Task.detached { [self] in try? await onOwnThread { self.acceptAll() } }
     }
@@ -100,8 +103,11 @@ package final class ScriptedProvider: Sendable {
                 state.requests.append(request)
                 return request
             }
+            Canary.passed(bytes, in: file)
             arrivals.post(request)
-            isOpen = stream.write(script(request))
+            let reply = script(request)
+            Canary.passed(Array(reply.parts.joined()), in: file)
+            isOpen = stream.write(reply)
         }
         state.withLock { $0.connections[descriptor] = nil }
         close(descriptor)

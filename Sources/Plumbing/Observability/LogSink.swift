@@ -23,24 +23,3 @@ package struct StandardErrorSink: LogSink {
 
     package func flush(within limit: Duration) { writer.flush(within: limit) }
 }
-
-/// Lines kept in memory, for tests.
-package final class MemorySink: LogSink {
-    private let kept = Locked<[UInt8]>([])
-
-    package init() {}
-
-    package func write(_ line: [UInt8]) -> Bool {
-        kept.withLock { $0 += line }
-        return true
-    }
-
-    /// They are out as soon as they are written.
-    package func flush(within limit: Duration) {}
-
-    /// Everything that was written.
-    package var text: String { String(decoding: kept.withLock { $0 }, as: UTF8.self) }
-
-    /// The lines that were written, without their line feeds.
-    package var lines: [String] { text.split(separator: "\n").map(String.init) }
-}

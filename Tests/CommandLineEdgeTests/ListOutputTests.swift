@@ -147,4 +147,64 @@ struct ListOutputTests {
             JobOutput.pass(adopted: 1, revocations: 12, json: true).text
                 == "{\n  \"grants_adopted\": 1,\n  \"revocations_tried\": 12\n}\n")
     }
+
+    private let work = WaitingWork(
+        grants: 1, codesOnTheWire: 2, refreshesOnTheWire: 0,
+        revocations: [ProviderCount(provider: ProviderKey(name: "paypal", environment: "sandbox"), count: 3)],
+        refreshes: [
+            ProviderCount(provider: ProviderKey(name: "acme", environment: nil), count: 20),
+            ProviderCount(provider: ProviderKey(name: "paypal", environment: "sandbox"), count: 4),
+        ],
+        profiles: [])
+
+    @Test("a job's dry run is a line a kind of work, by provider")
+    func dryRun() {
+        #expect(
+            JobOutput.dryRun(work, json: false)
+                == CommandOutput(
+                    text: """
+                        grants to take over        1
+                        codes to name unknown      2
+                        refreshes to name unknown  0
+                        revocations due            3: paypal (sandbox) 3
+                        refreshes due              24: acme 20, paypal (sandbox) 4
+                        profiles pending           0
+                        Nothing was changed or sent. A pass leaves refreshes to `refresh --due`, and profiles to their
+                        next reader.
+
+                        """))
+    }
+
+    @Test("a job's dry run as JSON has a list for each kind of work that belongs to providers")
+    func dryRunAsJSON() {
+        #expect(
+            JobOutput.dryRun(work, json: true).text == """
+                {
+                  "grants_to_adopt": 1,
+                  "codes_to_name_unknown": 2,
+                  "refreshes_to_name_unknown": 0,
+                  "revocations_due": [
+                    {
+                      "provider": "paypal",
+                      "environment": "sandbox",
+                      "count": 3
+                    }
+                  ],
+                  "refreshes_due": [
+                    {
+                      "provider": "acme",
+                      "environment": null,
+                      "count": 20
+                    },
+                    {
+                      "provider": "paypal",
+                      "environment": "sandbox",
+                      "count": 4
+                    }
+                  ],
+                  "profiles_pending": []
+                }
+
+                """)
+    }
 }

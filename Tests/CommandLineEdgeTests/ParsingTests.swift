@@ -70,7 +70,8 @@ private let understood = [
     Understood("provider list", .providerList),
     Understood("provider show paypal", .providerShow("paypal")),
     Understood("provider test paypal", .providerTest("paypal")),
-    Understood("job", .job),
+    Understood("job", .job(isDryRun: false)),
+    Understood("job --dry-run --json", .job(isDryRun: true), json: true),
     Understood(
         "keys api create backend --scopes consents:read,consents:write,consents:read",
         .keysAPICreate(NewAPIKey(name: "backend", scopes: [.consentsRead, .consentsWrite]))),
@@ -123,7 +124,7 @@ private let refused = [
     Refused("explain \(first)", "'explain' is not built yet"),
     Refused("consents receipt", "'consents receipt' needs the ID of a consent", help: "consents receipt "),
     Refused("keys rotate", "'keys rotate' is not built yet"),
-    Refused("job --dry-run", "'job --dry-run' is not built yet", help: "job "),
+    Refused("job --dry-run=1", "'--dry-run' takes no value", help: "job "),
     Refused("verify --since 1", "'verify --since' is not built yet", help: "verify "),
     Refused(
         "consents list --limit 0", "'--limit' '0' is not a number from 1 to 100000", help: "consents list "),

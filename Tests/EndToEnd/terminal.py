@@ -89,7 +89,8 @@ def commands(house, api):
            rf"consent-gateway: there is no consent {ID}\n", 1)
 
     expect(*(on_terminal("keys", "status", *config)),
-           rf"From file .*/vault-keys\.json:\n  k\d+-[0-9a-f]+  made {TIME}  current, seals and opens\n")
+           rf"From file .*/vault-keys\.json:\n  k\d+-[0-9a-f]+  made {TIME}  current, seals and opens\n"
+           rf"  e\d+-[0-9a-f]+  made {TIME}  current, signs evidence\n")
     expect(*(on_terminal("keys", "api", "list", *config)),
            rf"test  active  consents:read,consents:write,profiles:read  made {TIME}, until it is revoked, "
            rf"last used (?:never|{TIME})\n")
@@ -107,6 +108,12 @@ def commands(house, api):
            rf"(?:{ID}  refreshed, next {TIME}\n){{2}}2 consents: 2 refreshed\n")
 
     expect(*(on_terminal("verify", *config)), r"3 consents, \d+ events: every chain holds\n")
+    expect(*(on_terminal("job", "--dry-run", *config)),
+           r"grants to take over        0\ncodes to name unknown      0\nrefreshes to name unknown  0\n"
+           r"revocations due            \d+(?:: paypal \(sandbox\) \d+)?\nrefreshes due              0\n"
+           r"profiles pending           0\n"
+           r"Nothing was changed or sent\. A pass leaves refreshes to `refresh --due`, and profiles to their\n"
+           r"next reader\.\n")
     expect(*(on_terminal("job", *config)), r"grants taken over  0\nrevocations tried  \d+\n")
     shown, status = on_terminal("provider", "show", "paypal", *config)
     expect(shown, status, r"paypal: PayPal.*\n(?s:.*)")

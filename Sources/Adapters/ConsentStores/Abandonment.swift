@@ -20,6 +20,14 @@ extension WritingRules {
     /// Looked at in one go, oldest first. Living instances have few: what is on the wire now.
     private static let most = 1000
 
+    /// How many of each kind `adoptAbandoned` would find; changes nothing.
+    func abandonedCounts(in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> (grants: Int, codes: Int, refreshes: Int)
+    {
+        let codes = try abandonedCodes(in: connection)
+        return (codes.kept.count, codes.sent.count, try abandonedRefreshes(in: connection).count)
+    }
+
     fileprivate func abandonedCodes(in connection: borrowing SQLiteConnection) throws(SQLiteError)
         -> (sent: [BlindIndex], kept: [BlindIndex])
     {

@@ -73,7 +73,7 @@ private enum ConsentList {
 }
 
 /// What `body` reads, all of it as it is at one moment.
-private func snapshot<Value>(
+func snapshot<Value>(
     of connection: borrowing SQLiteConnection,
     _ body: (borrowing SQLiteConnection) throws(SQLiteError) -> Value
 ) throws(SQLiteError) -> Value {

@@ -90,7 +90,10 @@ package enum Program {
         case .keysAPIList: return await keys.list()
         case .keysAPIRevoke(let name): return await keys.revoke(name)
         case .verify: return await records.verify()
-        case .job: return await StoreCommands.job(gateway, json: asked.json)
+        case .job(let isDryRun):
+            return isDryRun
+                ? await StoreCommands.jobDryRun(place, gateway, json: asked.json)
+                : await StoreCommands.job(gateway, json: asked.json)
         default: return .failure("this command does not work on the store", status: .usage)
         }
     }

@@ -88,6 +88,15 @@ enum StoreCommands {
         }
     }
 
+    /// `job --dry-run`: what a pass would find.
+    static func jobDryRun(_ place: Workplace, _ gateway: Gateway, json: Bool) async -> CommandOutput {
+        do throws(StoreFailure) {
+            return JobOutput.dryRun(try await gateway.store.waitingWork(at: place.time.now), json: json)
+        } catch {
+            return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
     /// `migrate` and `migrate --status`.
     static func migrate(statusOnly: Bool, in place: Workplace, json: Bool) -> CommandOutput {
         do throws(StartFailure) {

@@ -56,6 +56,8 @@ package protocol ConsentStore: Sendable {
     func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned
 
     // Lists and evidence
+    /// What a pass of the scheduled job would find; changes nothing.
+    func waitingWork(at now: Instant) async throws(StoreFailure) -> WaitingWork
     func consents(_ query: ConsentQuery) async throws(StoreFailure) -> ConsentPage
     /// Writes the event unless one of its type by its caller stands in the chain since that moment: reading is told
     /// once a caller and day.

@@ -94,7 +94,9 @@ extension CommandTable {
                 + "It is safe to run beside `serve` and beside another `job`.",
             "Due refreshes, pending profiles and retention are not part of it yet.",
         ],
-        plannedOptions: ["--dry-run"])
+        options: [
+            OptionEntry(name: "--dry-run", summary: "say what waits; change nothing and call nobody")
+        ])
 
     private static let migrate = CommandEntry(
         words: ["migrate"], summary: "bring the store's schema up to date",

@@ -43,7 +43,8 @@ package enum Command: Sendable, Equatable {
     /// A configured provider, or else a built-in profile, by its name; the one below likewise.
     case providerShow(String)
     case providerTest(String)
-    case job
+    /// A dry run says what waits, changes nothing and calls nobody.
+    case job(isDryRun: Bool)
     case migrate(statusOnly: Bool)
     case check
     /// The help text of that command or group; of the whole program where the path is empty.

@@ -36,7 +36,7 @@ struct CommandBuilder {
         case "keys api list": return .keysAPIList
         case "verify": return .verify
         case "provider list": return .providerList
-        case "job": return .job
+        case "job": return .job(isDryRun: arguments.isSet("--dry-run"))
         case "migrate": return .migrate(statusOnly: arguments.isSet("--status"))
         case "check": return .check
         default: throw .commandNotBuilt(words)

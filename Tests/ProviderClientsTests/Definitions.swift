@@ -15,7 +15,7 @@ enum Definitions {
         ProviderDefinition(
             facts: facts("paypal", clientID: "ID", tokenEndpoint, answer: answer), userinfoEndpoint: userinfoEndpoint,
             revocationEndpoint: revocationEndpoint,
-            authentication: .basic(secret: SecretText("SECRET"), encoding: .rfc6749),
+            authentications: [.basic(secret: SecretText("SECRET"), encoding: .rfc6749)],
             codeParameters: CodeParameters(
                 sdk: [
                     RequestParameter(name: "response_type", value: "token"),
@@ -33,7 +33,7 @@ enum Definitions {
         facts.redirectURI = redirectURI
         return ProviderDefinition(
             facts: facts, userinfoEndpoint: nil, revocationEndpoint: revocationEndpoint,
-            authentication: authentication, codeParameters: CodeParameters(sdk: [], browser: []), answers: rules,
+            authentications: [authentication], codeParameters: CodeParameters(sdk: [], browser: []), answers: rules,
             claims: claims, transport: transport)
     }
 
@@ -143,3 +143,8 @@ extension TokenOutcome {
 
 /// 2026-01-01T00:00:00Z.
 let newYear = Instant(milliseconds: 1_767_225_600_000)
+
+extension RequestBuilder {
+    /// With the first secret.
+    init(_ definition: ProviderDefinition) { self.init(definition, definition.authentications[0]) }
+}

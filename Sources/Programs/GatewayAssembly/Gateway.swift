@@ -174,7 +174,7 @@ struct Gateway: Sendable {
             guard let found = settings.provider(named: connection.facts.key.name),
                 ProviderFacts(found).issuer == connection.facts.issuer
             else { continue }
-            connection.take(ClientAuthentication(found.client))
+            connection.take(ClientAuthentication.all(of: found.client))
         }
         let ring = try KeyRing.open(settings.vault.keys, environment: environment)
         do { try vault.take(ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }

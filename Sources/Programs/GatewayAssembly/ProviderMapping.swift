@@ -8,7 +8,8 @@ extension ProviderDefinition {
     init(_ settings: ProviderSettings) {
         self.init(
             facts: ProviderFacts(settings), userinfoEndpoint: settings.endpoints.userinfo,
-            revocationEndpoint: settings.endpoints.revocation, authentication: ClientAuthentication(settings.client),
+            revocationEndpoint: settings.endpoints.revocation,
+            authentications: ClientAuthentication.all(of: settings.client),
             codeParameters: CodeParameters(
                 sdk: settings.profile.sdkCodeParameters.map(RequestParameter.init),
                 browser: settings.profile.browserCodeParameters.map(RequestParameter.init)),
@@ -61,15 +62,15 @@ extension RefreshPolicy {
 
 extension ClientAuthentication {
     /// The methods that are not built are refused when the configuration is read.
-    init(_ client: ProviderClientSettings) {
-        let secret = SecretText(client.secrets.first?.reveal() ?? "")
+    static func all(of client: ProviderClientSettings) -> [ClientAuthentication] {
+        let secrets = client.secrets.map { SecretText($0.reveal()) }
         switch client.authentication {
         case .basic:
-            self = .basic(secret: secret, encoding: client.basicEncoding == .raw ? .raw : .rfc6749)
+            return secrets.map { .basic(secret: $0, encoding: client.basicEncoding == .raw ? .raw : .rfc6749) }
         case .post:
-            self = .post(secret: secret)
+            return secrets.map { .post(secret: $0) }
         case .none, .privateKeyJWT, .tls:
-            self = .none
+            return [.none]
         }
     }
 }

@@ -3,10 +3,11 @@ package import Consents
 package import NativeCurl
 import NativeSystem
 
-/// A provider over libcurl. It sends each request once and repeats nothing: a refused or lost one is told as such.
+/// A provider over libcurl. It sends each request once and repeats nothing: a refused or lost one is told as such. Only
+/// where the provider refuses the client's secret, and so has taken nothing, the next configured secret is tried.
 package struct CurlProviderConnection: ProviderConnection {
     private let definition: ProviderDefinition
-    private let requests: Locked<RequestBuilder>
+    private let secrets: Locked<SecretsInOrder>
     private let tokens: TokenReader
     private let profiles: ProfileReader
     private let revocations: RevocationReader
@@ -21,7 +22,7 @@ package struct CurlProviderConnection: ProviderConnection {
         _ definition: ProviderDefinition, timekeeper: any Timekeeper, client: @escaping @Sendable () -> CurlClient?
     ) {
         self.definition = definition
-        requests = Locked(RequestBuilder(definition))
+        secrets = Locked(SecretsInOrder(definition))
         tokens = TokenReader(definition.answers)
         profiles = ProfileReader(definition.claims, definition.answers)
         revocations = RevocationReader(definition.answers)
@@ -32,27 +33,52 @@ package struct CurlProviderConnection: ProviderConnection {
     package var facts: ProviderFacts { definition.facts }
 
     /// Shows other credentials from now on, for the same client: its secret was changed.
-    package func take(_ authentication: ClientAuthentication) {
+    package func take(_ authentications: [ClientAuthentication]) {
         var changed = definition
-        changed.authentication = authentication
-        let builder = RequestBuilder(changed)
-        requests.withLock { $0 = builder }
+        changed.authentications = authentications
+        secrets.withLock { $0 = $0.replaced(by: changed) }
     }
 
-    private var builder: RequestBuilder { requests.withLock { $0 } }
-
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
-        await spend(builder.exchange(code.redeem(), parameters), as: .code, fence: nil)
+        let text = code.redeem()
+        return await spend(as: .code, fence: nil) { $0.exchange(text, parameters) }
     }
 
     package func refresh(
         _ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool
     ) async -> TokenOutcome {
-        await spend(builder.refresh(refreshToken), as: .refresh, fence: fence)
+        await spend(as: .refresh, fence: fence) { $0.refresh(refreshToken) }
+    }
+
+    /// Sends with the secret that worked last, and with the next ones while the provider refuses the secret by name.
+    private func spend(
+        as call: TokenReader.Call, fence: (@Sendable () -> Bool)?, _ request: (RequestBuilder) -> ProviderRequest
+    ) async -> TokenOutcome {
+        var candidates = secrets.withLock { $0.candidates }[...]
+        while let candidate = candidates.popFirst() {
+            let outcome = await spend(request(candidate.builder), as: call, fence: fence)
+            if case .credentialsRefused(let statement) = outcome, statement.refusesSecretByName, !candidates.isEmpty {
+                continue
+            }
+            if case .granted = outcome { secrets.withLock { $0.prefer(candidate) } }
+            return outcome
+        }
+        return .notSent(.configuration)
     }
 
     package func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome {
-        guard let request = builder.revocation(token, kind) else { return .unsupported }
+        var candidates = secrets.withLock { $0.candidates }[...]
+        while let candidate = candidates.popFirst() {
+            guard let request = candidate.builder.revocation(token, kind) else { return .unsupported }
+            let outcome = await revoke(request)
+            if case .failed(let statement, _) = outcome, statement.refusesSecretByName, !candidates.isEmpty { continue }
+            if case .revoked = outcome { secrets.withLock { $0.prefer(candidate) } }
+            return outcome
+        }
+        return .unsupported
+    }
+
+    private func revoke(_ request: ProviderRequest) async -> RevocationOutcome {
         guard let client = client() else { return .failed(ProviderStatement(status: 0), retryAfter: nil) }
         // Harmless: revoking a token twice is as good as once, so libcurl may send it again.
         let timeout = definition.facts.timeouts.total
@@ -65,7 +91,7 @@ package struct CurlProviderConnection: ProviderConnection {
     }
 
     package func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome {
-        guard let request = builder.userinfo(accessToken) else {
+        guard let request = secrets.withLock({ $0.preferred }).userinfo(accessToken) else {
             return .refused(ProviderStatement(status: 0, errorDescription: "no userinfo endpoint is configured"))
         }
         guard let client = client() else { return .failed(ProviderStatement(status: 0)) }

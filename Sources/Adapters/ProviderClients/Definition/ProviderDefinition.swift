@@ -10,7 +10,8 @@ package struct ProviderDefinition: Sendable {
     package var userinfoEndpoint: String?
     /// Where tokens are revoked (RFC 7009), sent as written; nil where the provider has no such place.
     package var revocationEndpoint: String?
-    package var authentication: ClientAuthentication
+    /// In the order in which they are tried; several while a secret is being changed, and never none.
+    package var authentications: [ClientAuthentication]
     package var codeParameters: CodeParameters
     package var answers: AnswerRules
     /// In order; of two rules for one claim the first that finds a value counts.
@@ -19,13 +20,13 @@ package struct ProviderDefinition: Sendable {
 
     package init(
         facts: ProviderFacts, userinfoEndpoint: String?, revocationEndpoint: String?,
-        authentication: ClientAuthentication, codeParameters: CodeParameters, answers: AnswerRules,
+        authentications: [ClientAuthentication], codeParameters: CodeParameters, answers: AnswerRules,
         claims: [ClaimRule], transport: ProviderTransport
     ) {
         self.facts = facts
         self.userinfoEndpoint = userinfoEndpoint
         self.revocationEndpoint = revocationEndpoint
-        self.authentication = authentication
+        self.authentications = authentications
         self.codeParameters = codeParameters
         self.answers = answers
         self.claims = claims

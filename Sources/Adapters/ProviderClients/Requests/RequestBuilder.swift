@@ -5,12 +5,14 @@ import NativeCrypto
 /// Builds the requests to one provider. Pure: the same values give the same bytes.
 struct RequestBuilder: Sendable {
     private let definition: ProviderDefinition
+    private let authentication: ClientAuthentication
     /// For HTTP Basic, made once.
     private let credentials: SecretText?
 
-    init(_ definition: ProviderDefinition) {
+    init(_ definition: ProviderDefinition, _ authentication: ClientAuthentication) {
         self.definition = definition
-        if case .basic(let secret, let encoding) = definition.authentication {
+        self.authentication = authentication
+        if case .basic(let secret, let encoding) = authentication {
             credentials = RequestBuilder.basicCredentials(definition.facts.issuer.clientID, secret, encoding)
         } else {
             credentials = nil
@@ -72,7 +74,7 @@ struct RequestBuilder: Sendable {
         var form = body
         var headers = RequestBuilder.commonHeaders
         var sent = values
-        switch definition.authentication {
+        switch authentication {
         case .basic(let secret, _):
             if let credentials {
                 headers.append(("Authorization", "Basic " + credentials.reveal()))

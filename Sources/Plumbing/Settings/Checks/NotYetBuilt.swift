@@ -48,7 +48,6 @@ struct NotYetBuilt: Sendable {
             "is not built yet; write client_secret_basic, client_secret_post or none"),
         .init("providers.*.private_key", .written, "client assertions are not built yet; leave it out"),
         .init("providers.*.client_certificate", .written, "client certificates are not built yet; leave it out"),
-        .init("providers.*.client_secrets", .moreThan(1), "a second secret is not tried yet; give one"),
         .init("providers.*.authorization_parameters", .moreThan(0), "hosted flows are not built yet; leave it out"),
         .init("providers.*.nonce", .oneOf(["required"]), "a nonce is not checked yet; leave it out"),
         .init("providers.*.id_token_algorithms", .written, "ID tokens are not verified yet; leave it out"),

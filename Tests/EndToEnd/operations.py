@@ -261,7 +261,10 @@ def nothing_done():
         with open(f"{house.folder}/vault-keys.json", "rb") as file:
             if file.read() != ring:
                 raise Failure("keys init wrote over a ring")
-        ends(["keys", "api", "create", "test", *config, "--scopes", "consents:read"], 1, "'test' already")
+        ends(["keys", "api", "create", "test", *config, "--scopes", "consents:read", "--output",
+              f"{house.folder}/key"], 1, "'test' already")
+        if os.path.exists(f"{house.folder}/key"):
+            raise Failure("a key that was not made stays in its file")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = "127.0.0.1:%d" % taken.getsockname()[1]
             for name in ("LISTEN", "ADMIN_LISTEN"):

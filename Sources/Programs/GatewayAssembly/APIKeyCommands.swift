@@ -22,6 +22,8 @@ struct APIKeyCommands: Sendable {
             try await gateway.store.createAPIKey(made.key)
             return KeyOutput.apiKeyMade(request, key: made.text, expiresAt: made.key.expiresAt, json: json)
         } catch StoreFailure.nameTaken {
+            // No key of that text will ever be one.
+            if let path = request.outputPath { try? removeFile(at: path) }
             return KeyOutput.nameTaken(request.name)
         } catch let failure as FileWritingFailure {
             return .failure("\(request.outputPath ?? ""): \(failure.sentence)", status: .partlyDone)

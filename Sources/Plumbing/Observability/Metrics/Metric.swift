@@ -51,7 +51,8 @@ package enum Metric: String, Sendable, CaseIterable {
 
     package var kind: MetricKind {
         switch self {
-        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .grantsAdopted, .journalEntries, .namedUnknown,
+        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .grantsAdopted, .journalEntries,
+            .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
         case .httpOpenConnections, .httpOpenRequests, .flights, .storeReady, .buildInfo, .processResidentMemory,
@@ -74,7 +75,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .flights, .namedUnknown: [.flight]
         case .storeWrites: [.writeOutcome]
         case .buildInfo: [.version]
-        case .apiKeyFailures, .grantsAdopted, .journalEntries, .storeBatchWrites, .storeReady, .logLinesLost, .processCPU,
+        case .apiKeyFailures, .grantsAdopted, .journalEntries, .storeBatchWrites, .storeReady, .logLinesLost,
+            .processCPU,
             .processResidentMemory, .processOpenFiles:
             []
         }

@@ -27,19 +27,26 @@ struct ConfigurationTests {
     func noProxy() {
         let configuration = CurlConfiguration(proxy: "http://p:1", noProxy: [".example.com", "Other.test", "10.0.0.1"])
         for host in ["example.com", "a.example.com", "other.test", "b.other.test", "10.0.0.1"] {
-            #expect(configuration.proxy(for: host) == nil, "\(host)")
+            #expect(configuration.proxy(for: host, port: "443") == nil, "\(host)")
         }
         for host in ["badexample.com", "test", "10.0.0.11"] {
-            #expect(configuration.proxy(for: host) == "http://p:1", "\(host)")
+            #expect(configuration.proxy(for: host, port: "443") == "http://p:1", "\(host)")
         }
         let networks = CurlConfiguration(proxy: "http://p:1", noProxy: ["10.0.0.0/8", "192.168.1.128/25", "fd00::/8"])
         for host in ["10.1.2.3", "192.168.1.200", "[fd12::1]"] {
-            #expect(networks.proxy(for: host) == nil, "\(host)")
+            #expect(networks.proxy(for: host, port: "443") == nil, "\(host)")
         }
         for host in ["11.0.0.1", "192.168.1.1", "[fe80::1]", "10.example.com"] {
-            #expect(networks.proxy(for: host) == "http://p:1", "\(host)")
+            #expect(networks.proxy(for: host, port: "443") == "http://p:1", "\(host)")
         }
-        #expect(CurlConfiguration(proxy: "http://p:1", noProxy: ["*"]).proxy(for: "a") == nil)
-        #expect(CurlConfiguration(proxy: "", noProxy: []).proxy(for: "a") == nil)
+        let ports = CurlConfiguration(proxy: "http://p:1", noProxy: [".corp:8443", "10.0.0.1:8443", "[fd00::1]:8443"])
+        for host in ["a.corp", "corp", "10.0.0.1", "[fd00::1]"] {
+            #expect(ports.proxy(for: host, port: "8443") == nil, "\(host)")
+            #expect(ports.proxy(for: host, port: "443") == "http://p:1", "\(host)")
+        }
+        let addresses = CurlConfiguration(proxy: "http://p:1", noProxy: ["fd00::1", "[fd00::2]"])
+        for host in ["[fd00::1]", "[fd00::2]"] { #expect(addresses.proxy(for: host, port: "443") == nil, "\(host)") }
+        #expect(CurlConfiguration(proxy: "http://p:1", noProxy: ["*"]).proxy(for: "a", port: "443") == nil)
+        #expect(CurlConfiguration(proxy: "", noProxy: []).proxy(for: "a", port: "443") == nil)
     }
 }

@@ -65,6 +65,34 @@ final class Peer: Sendable {
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
+    /// Passes bytes on in both directions between the client and a loopback port until both have said all.
+    func tunnel(to port: Int) {
+        let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(upstream) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(upstream, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { return }
+        let back = startThread { [descriptor] in Peer.pass(from: upstream, to: descriptor) }
+        Peer.pass(from: descriptor, to: upstream)
+        pthread_join(back, nil)
+    }
+
+    private static func pass(from source: Int32, to target: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 16384)
+        while true {
+            let got = recv(source, &buffer, buffer.count, 0)
+            guard got > 0, send(target, buffer, got, Int32(MSG_NOSIGNAL)) == got else { break }
+        }
+        shutdown(target, Int32(SHUT_WR))
+    }
+
     /// Makes the close at the end a reset.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)

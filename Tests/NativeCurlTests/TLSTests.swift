@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import NativeCurl
 import Testing
+
+@testable import NativeCurl
 
 @Suite("TLS to providers", .timeLimit(.minutes(1)))
 struct TLSTests {
@@ -15,6 +16,32 @@ struct TLSTests {
         #expect(known.answer?.status == 200)
         let misnamed = try await withClient(trusted) { await $0.perform(.spend("https://127.0.0.1:\(port)/")) }
         #expect(misnamed.notSent == .tls(.verification))
+    }
+
+    @Test("a certificate that has expired, or is for another host, is not taken though its issuer is trusted")
+    func badCertificate() async throws {
+        for server in [try TLSServer(days: -1), try TLSServer(name: "other.example")] {
+            defer { server.stop() }
+            let (trusted, port) = (CurlConfiguration(caFile: server.certificate), server.port)
+            let result = try await withClient(trusted) { await $0.perform(.spend("https://localhost:\(port)/")) }
+            #expect(result.notSent == .tls(.verification))
+        }
+    }
+
+    @Test("a file of certificates adds to the system's: both kinds are taken, a third is not")
+    func addedCertificates() async throws {
+        let (known, own, stranger) = (try TLSServer(), try TLSServer(), try TLSServer())
+        defer { for server in [known, own, stranger] { server.stop() } }
+        var configuration = CurlConfiguration(caFile: own.certificate)
+        configuration.systemCertificates = try known.hashedFolder()
+        let ports = [known.port, own.port, stranger.port]
+        let results = try await withClient(configuration) { client in
+            var results: [CurlResult] = []
+            for port in ports { results.append(await client.perform(.get("https://localhost:\(port)/"))) }
+            return results
+        }
+        #expect(results.map { $0.answer?.status } == [200, 200, nil])
+        #expect(results[2].notSent == .tls(.verification))
     }
 
     @Test("a file of certificates that cannot be read is named")

@@ -35,7 +35,7 @@ internal import NativeSystem
             throw .local(CURLE_FAILED_INIT.rawValue)
         }
         do {
-            trust = try TrustStore(adding: configuration.caFile)
+            trust = try TrustStore(adding: configuration.caFile, systemFolder: configuration.systemCertificates)
         } catch {
             unsafe curl_share_cleanup(share)
             unsafe curl_multi_cleanup(multi)

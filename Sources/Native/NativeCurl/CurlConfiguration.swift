@@ -6,10 +6,12 @@ package struct CurlConfiguration: Sendable {
     /// A proxy's URL; nil for none. The environment is never looked at.
     package var proxy: String?
     /// Hosts that are dialled without the proxy: a name with everything under it, an address, a network such as
-    /// `10.0.0.0/8` (for hosts that are written as addresses), or `*`.
+    /// `10.0.0.0/8` (for hosts that are written as addresses), or `*`; a name or address may end in `:PORT`.
     package var noProxy: [String]
     /// A PEM file of certificates that are trusted beside the system's.
     package var caFile: String?
+    /// The hashed folder that is the system's, for tests; nil: the one that libcurl names.
+    var systemCertificates: String?
     /// Of an answer, in bytes, once decoded.
     package var bodyLimit: Int
     /// Of an answer's head, in bytes.
@@ -39,15 +41,44 @@ package struct CurlConfiguration: Sendable {
     }
 
     /// The proxy for that host, in lower case; nil where it is dialled directly.
-    func proxy(for host: String) -> String? {
+    /// - Parameter port: in decimal digits.
+    package func proxy(for host: String, port: String) -> String? {
         guard let proxy, !proxy.isEmpty else { return nil }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        let address = IPAddress(bare)
-        let isDirect = noProxy.contains { entry in
-            if let address, let network = IPNetwork(entry) { return network.contains(address) }
-            let name = (entry.hasPrefix(".") ? String(entry.dropFirst()) : entry).lowercased()
-            return entry == "*" || bare == name || !name.isEmpty && bare.hasSuffix("." + name)
-        }
+        let isDirect = noProxy.contains { ProxyException($0).covers(bare, port) }
         return isDirect ? nil : proxy
+    }
+}
+
+/// One entry of `no_proxy`.
+struct ProxyException {
+    private let host: String
+    /// Nil: any.
+    private let port: String?
+
+    init(_ entry: String) {
+        let text = entry.lowercased()
+        if let colon = text.lastIndex(of: ":"), IPAddress(text) == nil, IPNetwork(text) == nil,
+            !text[text.index(after: colon)...].isEmpty, text[text.index(after: colon)...].allSatisfy(\.isNumber)
+        {
+            port = String(text[text.index(after: colon)...])
+            host = ProxyException.withoutBrackets(String(text[..<colon]))
+        } else {
+            port = nil
+            host = ProxyException.withoutBrackets(text)
+        }
+    }
+
+    /// - Parameter name: in lower case, without brackets.
+    func covers(_ name: String, _ port: String) -> Bool {
+        if let wanted = self.port, wanted != port { return false }
+        if host == "*" { return true }
+        if let address = IPAddress(name), let network = IPNetwork(host) { return network.contains(address) }
+        let domain = host.hasPrefix(".") ? String(host.dropFirst()) : host
+        return name == domain || !domain.isEmpty && name.hasSuffix("." + domain)
+    }
+
+    private static func withoutBrackets(_ text: String) -> String {
+        text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
     }
 }

@@ -57,6 +57,8 @@ internal import NativeEventLoop
         try set(CURLOPT_TIMEOUT_MS, 0)
         // Else a lookup that hangs is waited for, on the loop, when its transfer is given up.
         try set(CURLOPT_QUICK_EXIT, 1)
+        // libcurl's default, said: together with the age of connections it bounds how long an old address is called.
+        try set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         try set(CURLOPT_MAXLIFETIME_CONN, max(1, Int(configuration.connectionAge.components.seconds)))
     }
 
@@ -90,7 +92,7 @@ internal import NativeEventLoop
     ) throws(NotSentReason) {
         let request = call.request
         // Plain HTTP goes to loopback only, so no proxy has a part in it.
-        let proxy = endpoint.isPlain ? nil : configuration.proxy(for: endpoint.host)
+        let proxy = endpoint.isPlain ? nil : configuration.proxy(for: endpoint.host, port: endpoint.port)
         self.call = call
         isPlain = endpoint.isPlain
         origin = endpoint.origin

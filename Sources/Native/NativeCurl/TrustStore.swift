@@ -14,13 +14,14 @@ struct TrustStore {
     private let folder: String?
 
     /// - Throws: `local` where a file is wanted and this libcurl names no folder of the system's certificates.
-    init(adding file: String?) throws(NotSentReason) {
+    /// - Parameter systemFolder: nil for the one that libcurl names.
+    init(adding file: String?, systemFolder: String? = nil) throws(NotSentReason) {
         // The seventh kind of answer was the first that names both.
         guard let version = unsafe curl_version_info(CURLVERSION_SEVENTH) else {
             throw .local(CURLE_FAILED_INIT.rawValue)
         }
         let bundle = unsafe version.pointee.cainfo.map { unsafe String(cString: $0) }
-        let folder = unsafe version.pointee.capath.map { unsafe String(cString: $0) }
+        let folder = unsafe systemFolder ?? version.pointee.capath.map { unsafe String(cString: $0) }
         if file != nil, folder == nil { throw .local(CURLE_SSL_CACERT_BADFILE.rawValue) }
         self.file = file ?? bundle
         self.folder = file != nil || bundle == nil ? folder : nil

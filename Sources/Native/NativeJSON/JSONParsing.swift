@@ -6,8 +6,8 @@ package enum JSONSource: Sendable {
     /// A caller's body or a JWT: duplicate names, `\u0000` and anything beyond RFC 8259 are refused.
     case callers
     /// A provider's answer: a rotated token must not be lost to an odd member. A byte-order mark is skipped, of two
-    /// members of one name the last counts, and a token that jansson refuses reads as null (16 of
-    /// them at most), and so does what lies 1,000 levels deep.
+    /// members of one name the last counts; each number or string that jansson refuses reads as null, however many there
+    /// are, and so does what lies 1,000 levels deep.
     case providers
 }
 
@@ -25,25 +25,16 @@ extension JSONValue {
         }
     }
 
+    /// What jansson refuses as a whole is mended once, then read again: time in proportion to the text, whatever it is.
     private static func parseLeniently(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-        var text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-        for _ in 0...16 {
-            let outcome = load(text, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
-            if let value = outcome.value { return value }
-            if outcome.report.code == json_error_stack_overflow {
-                // Nothing is that deep afterwards, so this happens once.
-                text = JSONToken.levelled(text)[...]
-                continue
-            }
-            guard let odd = JSONToken.at(outcome.report.position, in: text) else {
-                throw outcome.report.error(in: Array(text))
-            }
-            var mended = Array(text[..<odd.range.lowerBound])
-            mended += odd.isName ? "\"\"".utf8 : "null".utf8
-            mended += text[odd.range.upperBound...]
-            text = mended[...]
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        let first = load(text, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
+        if let value = first.value { return value }
+        let mended = JSONMending.mended(text) { token, isName in
+            load(token, flags: isName ? JSON_DECODE_ANY : JSON_ALLOW_NUL | JSON_DECODE_ANY).value != nil
         }
-        throw .malformed(.unexpectedToken, line: 1, column: 1)
+        if let value = load(mended[...], flags: JSON_ALLOW_NUL | JSON_DECODE_ANY).value { return value }
+        throw first.report.error(in: Array(text))
     }
 
     private static func load(_ text: ArraySlice<UInt8>, flags: Int32) -> (value: JSONValue?, report: JSONReport) {

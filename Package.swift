@@ -131,7 +131,9 @@ let package = Package(
         tests(of: "Settings", ["NativeSystem", "NativeYAML"]),
         tests(
             of: "SimulatedProvider",
-            ["NativeCrypto", "NativeEventLoop", "NativeJSON", "NativeSystem", "TestSupport"]),
+            [
+                "NativeCrypto", "NativeEventLoop", "NativeHTTPServer", "NativeJSON", "NativeSystem", "TestSupport",
+            ]),
         tests(of: "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON", "RecordRendering"]),
         tests(of: "NativeCrypto"),
@@ -165,7 +167,7 @@ let package = Package(
                 "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl",
                 "NativeCrypto", "NativeEventLoop",
                 "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "Settings",
-                "TestSupport", "TokenVaults",
+                "SimulatedProvider", "TestSupport", "TokenVaults",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -151,10 +151,17 @@ struct OutputTests {
         #expect(ReadyOutput.simulator(provider: "http://c", json: true).text == "{\"provider\":\"http://c\"}\n")
     }
 
-    @Test("faults are a table of names and sentences")
+    @Test("faults stand in groups, a line each, and the end says how to ask for one")
     func faults() {
-        let faults = [(name: "slow", sentence: "answers late"), (name: "cut_off", sentence: "answers never")]
-        #expect(ReadyOutput.faults(faults, json: false).text == "slow     answers late\ncut_off  answers never\n")
-        #expect(ReadyOutput.faults(faults, json: true).text.contains("\"name\": \"cut_off\""))
+        let faults = [
+            ListedFault(group: "Late", name: "slow", sentence: "Answers late.", places: ["exchange", "refresh"]),
+            ListedFault(group: "Cut", name: "cut_off", sentence: "Answers never.", places: ["refresh"]),
+        ]
+        let text = FaultsOutput.list(faults, json: false).text
+        #expect(text.hasPrefix("Late\n  slow     Answers late.\n\nCut\n  cut_off  Answers never.\n\nWritten NAME"))
+        #expect(text.hasSuffix("\nWhat the gateway answers to each: Config/faults.md.\n"))
+        let json = FaultsOutput.list(faults, json: true).text
+        #expect(json.contains("\"name\": \"cut_off\""))
+        #expect(json.contains("\"group\": \"Late\""))
     }
 }

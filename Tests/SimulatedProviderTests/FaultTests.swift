@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NativeHTTPServer
 import NativeJSON
 import SimulatedProvider
 import Testing
@@ -27,7 +28,8 @@ struct FaultTests {
         let bench = Bench()
         let code = bench.code(fault: "cut_off@exchange")
         #expect(code.hasPrefix("fault:cut_off@exchange:code-for:alice:"))
-        #expect(bench.simulation.outcome(of: exchange(code), at: bench.now) == .hangUp(after: .zero))
+        let outcome = bench.simulation.outcome(of: exchange(code), at: bench.now)
+        #expect(outcome == .raw(RawAnswer([.bytes([])]), after: .zero))
         #expect(bench.get("/simulator/log")?.json?["codes"]?[0]?["taken"]?.integer == 1)
     }
 
@@ -97,11 +99,40 @@ struct FaultTests {
         #expect(bench.control("/simulator/faults", "{\"fault\":\"\(text)\"}")?.text("error") == "invalid_request")
     }
 
-    @Test("the list has a name and a sentence for each of the six")
-    func list() {
-        let names = ["slow", "cut_off", "throttled", "unavailable", "html", "dead_code"]
-        #expect(FaultTable.list.map(\.name) == names)
-        #expect(FaultTable.text.hasPrefix("slow         The call has its effect at once;"))
+    @Test("every fault has a name of its own, a sentence and a place, and its number is in the sentence")
+    func list() throws {
+        let list = FaultTable.list
+        #expect(Set(list.map(\.name)).count == list.count)
+        for fault in list {
+            #expect(fault.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }, "\(fault.name)")
+            #expect(!fault.places.isEmpty && fault.sentence.hasSuffix("."), "\(fault.name)")
+            let takesNumber = (try? Fault(fault.name + "=1", asked: .globally)) != nil
+            #expect(fault.sentence.contains("NUMBER") == takesNumber, "\(fault.name)")
+            let made = try Fault(fault.name, asked: .globally)
+            #expect(made.places == Set(fault.places))
+        }
+        #expect(list.first?.group == "Token answers of an odd shape")
+    }
+
+    @Test("a fault that the exchange does not know strikes where it can when a code asks for it")
+    func byCode() throws {
+        let profile = try Fault("sub_missing", asked: .byCode)
+        #expect(profile.places == [.userinfo])
+        let slow = try Fault("slow", asked: .byCode)
+        #expect(slow.places == [.exchange])
+        #expect(throws: FaultError.notThere("sub_missing", .refresh)) {
+            try Fault("sub_missing@refresh", asked: .globally)
+        }
+    }
+
+    @Test("revocation_late counts each grant's calls for itself")
+    func late() {
+        let bench = Bench()
+        for name in ["a", "b"] {
+            let token = bench.redeem("fault:revocation_late=2:\(name)")?.text("refresh_token") ?? ""
+            let statuses = (0..<3).map { _ in bench.post("/revoke", ["token": token])?.status }
+            #expect(statuses == [503, 503, 200])
+        }
     }
 
     @Test("the log counts arrivals by endpoint, by code and by refresh token, each by its digest only")

@@ -107,6 +107,11 @@ package final class SimulatedProvider: Sendable {
         simulation.withLock { $0.log.refreshTokens[text] ?? Sendings() }
     }
 
+    /// The refresh token that the code's grant has now; nil where the code was not taken.
+    package func refreshToken(ofCode text: String) -> String? {
+        simulation.withLock { $0.state.refreshToken(ofCode: text) }
+    }
+
     /// Codes that arrived more than once.
     package var codesSentTwice: Int { simulation.withLock { $0.log.codesSentTwice } }
 

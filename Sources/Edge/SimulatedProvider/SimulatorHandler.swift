@@ -19,9 +19,9 @@ struct SimulatorHandler: HTTPHandler {
             await wait(delay)
             return HTTPResponse(
                 status: answer.status, headers: answer.fields.map { ($0.name, $0.value) }, body: answer.body)
-        case .hangUp(let delay):
+        case .raw(let answer, let delay):
             await wait(delay)
-            return .hangUp
+            return .raw(answer)
         }
     }
 

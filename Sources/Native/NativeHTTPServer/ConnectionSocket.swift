@@ -35,6 +35,24 @@ struct ConnectionSocket: Sendable {
         }
     }
 
+    /// How many of the bytes the socket took, 0 where its buffer is full; nil where the peer has gone.
+    func sendPart(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let count = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+        if count >= 0 { return count }
+        return errno == EAGAIN || errno == EINTR ? 0 : nil
+    }
+
+    /// Resets the connection at once: a dissolved association with no time to linger sends RST (tcp(7), connect(2)).
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        var address = sockaddr()
+        address.sa_family = sa_family_t(AF_UNSPEC)
+        unsafe connect(descriptor, &address, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
     /// What the socket takes of the bytes at once.
     func send(_ bytes: [UInt8]) {
         _ = unsafe bytes.withUnsafeBytes {

@@ -42,6 +42,8 @@ import NativeSystem
     var body: [UInt8] = []
     var response: HTTPResponse?
     var isSuspended = false
+    /// Whether a raw answer has its socket; the library may only close it then.
+    var isPlaying = false
     var isHandlerRunning = false
     /// Whether no request was completed on the connection yet.
     var isFirst = true

@@ -23,7 +23,15 @@ package struct HTTPResponse: Sendable {
     /// No answer: the connection is closed without a byte, as by a peer that crashed. For servers that simulate one.
     package static let hangUp = HTTPResponse(status: 0)
 
+    /// Bytes past the library, after which the connection is over; over TLS the same as `hangUp`.
+    package static func raw(_ answer: RawAnswer) -> HTTPResponse {
+        var response = hangUp
+        response.raw = answer
+        return response
+    }
+
     var isHangUp: Bool { status == 0 }
+    private(set) var raw: RawAnswer?
 
     /// Whether it can be written down without breaking out of its lines: no CR, LF, NUL or other control character,
     /// and names that are tokens.

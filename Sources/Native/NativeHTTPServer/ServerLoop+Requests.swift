@@ -83,7 +83,9 @@ extension ServerLoop {
             begin(connection)
             return .YES
         }
-        guard connection.phase == .handling, let handle = unsafe connection.handle else { return .NO }
+        guard connection.phase == .handling, !connection.isPlaying, let handle = unsafe connection.handle else {
+            return .NO
+        }
         if let response = connection.response { return queue(response, for: connection) }
         if isStopping { return queue(render(.stopping, head: connection.head), for: connection) }
         connection.isSuspended = true
@@ -161,6 +163,7 @@ extension ServerLoop {
     }
 
     private func queue(_ response: HTTPResponse, for connection: HTTPConnection) -> MHD_Result {
+        if let raw = response.raw, connection.phase == .handling { return play(raw, on: connection) }
         guard let handle = unsafe connection.handle else { return .NO }
         hasQueued = true
         connection.enter(.answering, until: .now().advanced(by: limits.idleTimeout))

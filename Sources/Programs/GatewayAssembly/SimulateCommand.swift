@@ -10,7 +10,7 @@ import SimulatedProvider
 /// `simulate`: the simulated provider alone.
 enum SimulateCommand {
     static func run(_ wanted: SimulateOptions, json: Bool) async -> CommandOutput {
-        if wanted.listsFaults { return ReadyOutput.faults(FaultTable.list, json: json) }
+        if wanted.listsFaults { return FaultsOutput.list(FaultTable.list.map(ListedFault.init), json: json) }
         do throws(FaultError) {
             for fault in wanted.faults { _ = try Fault(fault, asked: .globally) }
         } catch {
@@ -61,5 +61,12 @@ enum SimulateCommand {
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         return host.isEmpty ? nil : (String(host), port)
+    }
+}
+
+extension ListedFault {
+    init(_ fault: FaultDescription) {
+        self.init(
+            group: fault.group, name: fault.name, sentence: fault.sentence, places: fault.places.map(\.rawValue))
     }
 }

@@ -41,21 +41,6 @@ package enum ReadyOutput {
             text: "Simulated provider at \(provider)\nA code: curl -s -X POST \(provider)/simulator/codes\n")
     }
 
-    /// `simulate --list-faults`.
-    package static func faults(_ faults: [(name: String, sentence: String)], json: Bool) -> CommandOutput {
-        if json {
-            let items = faults.map { fault -> JSONValue in
-                ["name": JSONValue(fault.name), "detail": JSONValue(fault.sentence)]
-            }
-            return CommandOutput(text: jsonDocument(["items": .array(items)]))
-        }
-        let width = (faults.map(\.name.count).max() ?? 0) + 2
-        let lines = faults.map { fault in
-            fault.name + String(repeating: " ", count: width - fault.name.count) + fault.sentence + "\n"
-        }
-        return CommandOutput(text: lines.joined())
-    }
-
     /// One line of JSON for programs, or lines to paste for people.
     package static func demo(_ demo: DemoAddresses, json: Bool) -> CommandOutput {
         if json {

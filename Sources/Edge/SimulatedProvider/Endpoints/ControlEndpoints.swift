@@ -64,8 +64,8 @@ extension Simulation {
 
     /// `GET /simulator/faults`: every fault there is, and those that are set.
     var faultsAnswer: SimulatedAnswer {
-        let known = FaultTable.list.map { name, sentence -> JSONValue in
-            ["name": JSONValue(name), "sentence": JSONValue(sentence)]
+        let known = FaultTable.list.map { fault -> JSONValue in
+            ["name": JSONValue(fault.name), "sentence": JSONValue(fault.sentence), "group": JSONValue(fault.group)]
         }
         let set = faults.list.map { fault, remaining -> JSONValue in
             ["fault": JSONValue(fault.description), "times": remaining.json]

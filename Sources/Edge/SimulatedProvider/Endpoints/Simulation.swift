@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+package import NativeHTTPServer
 import NativeJSON
 
 /// What becomes of a request in the end.
 package enum SimulatedOutcome: Sendable, Equatable {
     case answer(SimulatedAnswer, after: Duration)
-    /// The connection closes without a byte.
-    case hangUp(after: Duration)
+    /// Bytes on the wire, after which the connection is over.
+    case raw(RawAnswer, after: Duration)
 }
 
 /// The whole simulated provider without its socket: requests go in, outcomes come out.
@@ -18,11 +19,14 @@ package struct Simulation: Sendable {
     var state: ProviderState
     var log: CallLog
     var faults = FaultSchedule()
+    /// How often a fault has struck the calls of one code, by grant and fault.
+    private var strikes: BoundedTable<Int>
 
     package init(options: SimulatorOptions, random: any RandomNumberGenerator & Sendable) {
         self.options = options
         state = ProviderState(options: options, random: random)
         log = CallLog(options: options)
+        strikes = BoundedTable(capacity: options.capacity)
         if let fault = options.fault { faults.add(fault, times: nil) }
     }
 
@@ -31,14 +35,29 @@ package struct Simulation: Sendable {
         let route = Route(call)
         log.record(call, at: route.endpoint)
         countArrival(route)
-        let fault: Fault?
+        let struck: StruckCall?
         do {
-            fault = try self.fault(for: route, call)
+            struck = try self.fault(for: route, call)
         } catch {
             return .answer(dialect(of: route).answer(.requestInvalid(error.description)), after: .zero)
         }
-        guard let fault else { return .answer(answer(route, call, refusal: nil, at: now), after: .zero) }
-        return outcome(of: call, route, under: fault.row.effect(fault.number), at: now)
+        guard let struck else { return .answer(answer(route, call, refusal: nil, at: now), after: .zero) }
+        let strike = FaultStrike(number: struck.fault.number, call: call, earlier: countStrike(struck))
+        return outcome(of: call, route, under: struck.fault.row.effect(strike), at: now)
+    }
+
+    /// A fault and whose own it is; nil for one that is set for everybody.
+    private struct StruckCall {
+        let fault: Fault
+        var grant: UInt64?
+    }
+
+    private mutating func countStrike(_ struck: StruckCall) -> Int {
+        guard let grant = struck.grant else { return 0 }
+        let key = "\(grant) \(struck.fault)"
+        let earlier = strikes[key] ?? 0
+        strikes.put(key, earlier + 1)
+        return earlier
     }
 
     private mutating func outcome(
@@ -46,12 +65,21 @@ package struct Simulation: Sendable {
     ) -> SimulatedOutcome {
         var refusal: Refusal?
         if case .refuse(let reason) = effect.end { refusal = reason }
-        let regular = effect.isProcessed || refusal != nil ? answer(route, call, refusal: refusal, at: now) : nil
-        switch effect.end {
-        case .hangUp: return .hangUp(after: effect.delay)
-        case .instead(let answer): return .answer(answer, after: effect.delay)
-        case .answer, .refuse: return .answer(regular ?? .unavailable, after: effect.delay)
+        var regular = SimulatedAnswer.unavailable
+        if effect.isProcessed || refusal != nil {
+            state.isRotating = effect.isRotating
+            regular = answer(route, call, refusal: refusal, at: now)
+            state.isRotating = false
         }
+        switch effect.end {
+        case .answer, .refuse: break
+        case .bent(let bend): if (200...299).contains(regular.status) { bend(&regular) }
+        case .instead(let answer): regular = answer
+        case .complain(let status, let error, let description):
+            regular = dialect(of: route).answer(status: status, error: error, description: description)
+        case .raw(let raw): return .raw(raw(regular), after: effect.delay)
+        }
+        return .answer(regular, after: effect.delay)
     }
 
     private mutating func countArrival(_ route: Route) {
@@ -64,19 +92,21 @@ package struct Simulation: Sendable {
     }
 
     /// The fault that strikes this call: one that its code or token asks for, else one that is set for everybody.
-    private mutating func fault(for route: Route, _ call: SimulatedCall) throws(FaultError) -> Fault? {
+    private mutating func fault(for route: Route, _ call: SimulatedCall) throws(FaultError) -> StruckCall? {
         guard let place = route.place else { return nil }
         var own: Fault?
+        var grant: UInt64?
         switch route {
         case .token(_, let form) where route.endpoint == .exchange:
             if let code = form["code"] { own = try CodeText(code).fault }
-        case .token(_, let form): own = form["refresh_token"].flatMap { state.fault(ofToken: $0) }
-        case .revoke(_, let form): own = form["token"].flatMap { state.fault(ofToken: $0) }
-        case .userinfo: own = call.bearerToken.flatMap { state.fault(ofToken: $0) }
+        case .token(_, let form): grant = form["refresh_token"].flatMap { TokenText.grant(of: $0) }
+        case .revoke(_, let form): grant = form["token"].flatMap { TokenText.grant(of: $0) }
+        case .userinfo: grant = call.bearerToken.flatMap { TokenText.grant(of: $0) }
         default: break
         }
-        if let own, own.places.contains(place) { return own }
-        return faults.take(at: place)
+        if let grant { own = state.fault(of: grant) }
+        if let own, own.places.contains(place) { return StruckCall(fault: own, grant: grant) }
+        return faults.take(at: place).map { StruckCall(fault: $0) }
     }
 
     /// The provider's regular answer, or `refusal` from whoever is a client of it.

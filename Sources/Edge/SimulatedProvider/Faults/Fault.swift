@@ -15,7 +15,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
     package enum Asked: Sendable {
         /// For everybody: each place that the fault is known for.
         case globally
-        /// By a code's own text: the exchange of that code.
+        /// By a code's own text: the exchange of that code, or where else the fault is known for.
         case byCode
     }
 
@@ -28,12 +28,13 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
         description = text
         number = try Self.number(numberText, of: row)
         guard let placeText else {
-            places = asked == .byCode ? [.exchange] : row.places
+            places = asked == .byCode && row.places.contains(.exchange) ? [.exchange] : row.places
             return
         }
         var places: Set<FaultPlace> = []
         for part in placeText.split(separator: "+", omittingEmptySubsequences: false) {
             guard let place = FaultPlace(rawValue: String(part)) else { throw .unknownPlace(String(part)) }
+            guard row.places.contains(place) else { throw .notThere(name, place) }
             places.insert(place)
         }
         self.places = places
@@ -41,7 +42,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
 
     private static func number(_ text: String?, of row: FaultRow) throws(FaultError) -> Double {
         guard let text else { return row.number ?? 0 }
-        guard row.number != nil, let number = Double(text), (0...86_400).contains(number) else {
+        guard row.number != nil, let number = Double(text), (0...100_000_000).contains(number) else {
             throw .badNumber(row.name)
         }
         return number
@@ -71,7 +72,9 @@ package enum FaultPlace: String, Sendable, CaseIterable {
 package enum FaultError: Error, Sendable, Equatable, CustomStringConvertible {
     case unknownFault(String)
     case unknownPlace(String)
-    /// The number is none from 0 to 86,400, or the fault takes none; with the fault's name.
+    /// The fault strikes other places only.
+    case notThere(String, FaultPlace)
+    /// The number is none from 0 to 100,000,000, or the fault takes none; with the fault's name.
     case badNumber(String)
 
     package var description: String {
@@ -79,6 +82,7 @@ package enum FaultError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unknownFault(let name): "there is no fault \"\(name)\"; simulate --list-faults names them"
         case .unknownPlace(let name):
             "there is no place \"\(name)\" for a fault, only \(FaultPlace.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .notThere(let name, let place): "the fault \"\(name)\" does not strike \(place.rawValue)"
         case .badNumber(let name): "the fault \"\(name)\" takes no such number"
         }
     }

@@ -1,87 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
+import NativeHTTPServer
 
-/// One kind of fault. A new one is a new row of `FaultTable`.
+/// One kind of fault. A new one is a new row in one of the files in `Rows`.
 struct FaultRow: Sendable {
     let name: String
     /// What happens, in one sentence.
     let sentence: String
     /// The number where none is given; nil for a fault that takes none.
     let number: Double?
-    /// Where it strikes when it is set for everybody and no place is named.
+    /// What it can strike. Set for everybody and without a place it strikes all of them; asked for by a code, the
+    /// exchange, where it can.
     let places: Set<FaultPlace>
-    let effect: @Sendable (_ number: Double) -> FaultEffect
+    let effect: @Sendable (FaultStrike) -> FaultEffect
 }
 
-/// What a fault does to one call.
-struct FaultEffect: Sendable {
-    /// What the client gets in the end.
-    enum End: Sendable {
-        /// The answer that it would have got.
-        case answer
-        case instead(SimulatedAnswer)
-        /// The provider's refusal, in the words of the endpoint's dialect.
-        case refuse(Refusal)
-        /// No byte: the connection is closed.
-        case hangUp
-    }
+/// Faults of one kind.
+struct FaultGroup: Sendable {
+    let title: String
+    let rows: [FaultRow]
+}
 
-    /// Whether the call has its effect: the code is spent, the token rotated.
-    let isProcessed: Bool
-    /// The time between the effect and the end.
-    var delay = Duration.zero
-    let end: End
+/// A fault as people read of it.
+package struct FaultDescription: Sendable, Equatable {
+    package let name: String
+    package let sentence: String
+    /// The title of its group.
+    package let group: String
+    /// In the order in which a grant meets them.
+    package let places: [FaultPlace]
 }
 
 /// Every fault there is.
 package enum FaultTable {
-    static let rows: [FaultRow] = [
-        FaultRow(
-            name: "slow", sentence: "The call has its effect at once; the answer comes after NUMBER seconds (5).",
-            number: 5, places: [.exchange, .refresh, .userinfo]
-        ) { FaultEffect(isProcessed: true, delay: .milliseconds(Int64($0 * 1000)), end: .answer) },
-        FaultRow(
-            name: "cut_off",
-            sentence: "The call has its effect (the code is spent), then the connection closes without an answer.",
-            number: nil, places: [.exchange, .refresh, .userinfo]
-        ) { _ in FaultEffect(isProcessed: true, end: .hangUp) },
-        FaultRow(
-            name: "throttled",
-            sentence: "429 with RATE_LIMIT_REACHED and a Retry-After of NUMBER seconds (5); the call has no effect.",
-            number: 5, places: [.exchange, .refresh, .userinfo]
-        ) { FaultEffect(isProcessed: false, end: .instead(.throttled(retryAfter: Int($0.rounded(.up))))) },
-        FaultRow(
-            name: "unavailable", sentence: "503 Service Unavailable; the call has no effect.", number: nil,
-            places: [.exchange, .refresh, .userinfo, .revoke, .metadata]
-        ) { _ in FaultEffect(isProcessed: false, end: .instead(.unavailable)) },
-        FaultRow(
-            name: "html",
-            sentence: "200 with a firewall's HTML page that calls itself JSON; the call has no effect.", number: nil,
-            places: [.exchange, .refresh, .userinfo]
-        ) { _ in FaultEffect(isProcessed: false, end: .instead(.blockedPage)) },
-        FaultRow(
-            name: "dead_code", sentence: "The code is refused as PayPal refuses a used, late or forged one.",
-            number: nil, places: [.exchange]
-        ) { _ in FaultEffect(isProcessed: false, end: .refuse(.codeDead)) },
+    static let groups = [
+        FaultGroup(title: "Token answers of an odd shape", rows: tokenMemberRows + lifetimeRows + scopeRows),
+        FaultGroup(title: "Odd members and odd bytes around a token answer", rows: documentRows),
+        FaultGroup(title: "Answers in another form", rows: encodingRows),
+        FaultGroup(title: "Answers of success that cannot be read", rows: unreadableRows),
+        FaultGroup(title: "Refused codes and tokens", rows: deadRows),
+        FaultGroup(title: "Refused clients and requests", rows: refusedRows),
+        FaultGroup(title: "Trouble at the provider", rows: troubleRows),
+        FaultGroup(title: "Trouble on the wire", rows: wireRows),
+        FaultGroup(title: "Profiles", rows: profileRows),
+        FaultGroup(title: "Revocation", rows: revocationRows),
     ]
 
-    static func row(_ name: String) -> FaultRow? { rows.first { $0.name == name } }
+    private static let byName: [String: FaultRow] = Dictionary(
+        groups.flatMap(\.rows).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// What `simulate --list-faults` prints: a line for each fault, then how to ask for one.
-    package static var text: String {
-        let width = (rows.map(\.name.count).max() ?? 0) + 2
-        let lines = rows.map { row in
-            row.name + String(repeating: " ", count: width - row.name.count) + row.sentence + "\n"
+    static func row(_ name: String) -> FaultRow? { byName[name] }
+
+    /// All of them, in the order of the table.
+    package static var list: [FaultDescription] {
+        groups.flatMap { group in
+            group.rows.map { row in
+                FaultDescription(
+                    name: row.name, sentence: row.sentence, group: group.title,
+                    places: FaultPlace.allCases.filter(row.places.contains))
+            }
         }
-        let places = FaultPlace.allCases.map(\.rawValue).joined(separator: ", ")
-        return lines.joined()
-            + """
+    }
+}
 
-            Written NAME, NAME=NUMBER or NAME=NUMBER@PLACE+PLACE, with the places \(places).
-            For everybody: simulate --fault slow=3. For one code: send the code fault:slow=3:TEXT.
+extension Set<FaultPlace> {
+    static let tokens: Set<FaultPlace> = [.exchange, .refresh]
+    static let calls: Set<FaultPlace> = [.exchange, .refresh, .userinfo]
+    static let callsAndRevocation: Set<FaultPlace> = [.exchange, .refresh, .userinfo, .revoke]
+}
 
-            """
+extension FaultRow {
+    /// A fault that bends an answer of success.
+    static func bend(
+        _ name: String, _ sentence: String, number: Double? = nil, at places: Set<FaultPlace> = .tokens,
+        _ bend: @escaping @Sendable (inout SimulatedAnswer, FaultStrike) -> Void
+    ) -> FaultRow {
+        FaultRow(name: name, sentence: sentence, number: number, places: places) { strike in
+            FaultEffect(end: .bent { bend(&$0, strike) })
+        }
     }
 
-    /// The names and sentences, in the order of the table.
-    package static var list: [(name: String, sentence: String)] { rows.map { ($0.name, $0.sentence) } }
+    /// A fault that changes the members of an answer of success.
+    static func members(
+        _ name: String, _ sentence: String, number: Double? = nil, at places: Set<FaultPlace> = .tokens,
+        _ change: @escaping @Sendable (inout AnswerMembers, FaultStrike) -> Void
+    ) -> FaultRow {
+        bend(name, sentence, number: number, at: places) { answer, strike in answer.change { change(&$0, strike) } }
+    }
+
+    /// A fault with an answer of its own; the call has no effect.
+    static func instead(
+        _ name: String, _ sentence: String, number: Double? = nil, at places: Set<FaultPlace> = .calls,
+        _ answer: @escaping @Sendable (FaultStrike) -> SimulatedAnswer
+    ) -> FaultRow {
+        FaultRow(name: name, sentence: sentence, number: number, places: places) { strike in
+            FaultEffect(isProcessed: false, end: .instead(answer(strike)))
+        }
+    }
+
+    /// An error by its name, with the number as its status; the call has no effect.
+    static func complain(
+        _ name: String, _ sentence: String, status: Double, error: String, _ description: String?,
+        at places: Set<FaultPlace> = .tokens
+    ) -> FaultRow {
+        FaultRow(name: name, sentence: sentence, number: status, places: places) { strike in
+            FaultEffect(
+                isProcessed: false, end: .complain(status: strike.status, error: error, description: description))
+        }
+    }
+
+    /// A fault on the wire; the call has its effect.
+    static func wire(
+        _ name: String, _ sentence: String, number: Double? = nil, at places: Set<FaultPlace> = .callsAndRevocation,
+        _ raw: @escaping @Sendable (SimulatedAnswer, FaultStrike) -> RawAnswer
+    ) -> FaultRow {
+        FaultRow(name: name, sentence: sentence, number: number, places: places) { strike in
+            FaultEffect(end: .raw { raw($0, strike) })
+        }
+    }
+}
+
+extension FaultStrike {
+    /// The number as a status that an answer can have.
+    var status: Int { min(max(count, 200), 599) }
 }

@@ -46,6 +46,14 @@ enum TokenText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The grant of an access or a refresh token.
+    static func grant(of text: String) -> UInt64? {
+        grant(of: text, prefix: refreshPrefix) ?? grant(of: text, prefix: accessPrefix)
+    }
+
+    /// The token without what the fault `long_tokens` puts behind a dot.
+    static func core(of text: String) -> String { String(text.prefix { $0 != "." }) }
+
     /// The grant that the token belongs to if it is one of ours.
     static func grant(of text: String, prefix: String) -> UInt64? {
         let bytes = Array(text.utf8.prefix(15))

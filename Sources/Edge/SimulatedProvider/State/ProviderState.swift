@@ -27,6 +27,8 @@ struct ProviderState: Sendable {
     }
 
     let options: SimulatorOptions
+    /// Whether the refresh under way brings a new refresh token in every mode.
+    var isRotating = false
     private var random: any RandomNumberGenerator & Sendable
     private var codes: BoundedTable<Code>
     private var grants: [UInt64: Grant] = [:]
@@ -118,18 +120,19 @@ struct ProviderState: Sendable {
         return text
     }
 
-    /// The fault that the code of this token's family asked for.
-    func fault(ofToken text: String) -> Fault? {
-        let number =
-            TokenText.grant(of: text, prefix: TokenText.refreshPrefix)
-            ?? TokenText.grant(of: text, prefix: TokenText.accessPrefix)
-        return number.flatMap { grants[$0]?.fault }
+    /// The fault that the code of this grant asked for.
+    func fault(of grant: UInt64) -> Fault? { grants[grant]?.fault }
+
+    /// The refresh token that a code's grant has now.
+    func refreshToken(ofCode text: String) -> String? {
+        codes[text]?.grant.flatMap { grants[$0]?.refreshToken }
     }
 
     /// New tokens for a refresh token.
     ///
     /// - Throws: `refreshTokenDead`; where reuse is detected the family is dead from then on.
     mutating func refresh(_ text: String, clientID: String, at now: Int64) throws(Refusal) -> Issued {
+        let text = TokenText.core(of: text)
         guard let number = TokenText.grant(of: text, prefix: TokenText.refreshPrefix), let grant = grants[number],
             !grant.isRevoked, grant.clientID == clientID
         else { throw .refreshTokenDead }
@@ -140,7 +143,7 @@ struct ProviderState: Sendable {
     }
 
     private mutating func rotate(_ number: UInt64, at now: Int64) -> String? {
-        guard options.refreshMode != .static, var grant = grants[number] else { return nil }
+        guard isRotating || options.refreshMode != .static, var grant = grants[number] else { return nil }
         let text = TokenText.make(TokenText.refreshPrefix, grant: number, &random)
         grant.previousRefreshToken = grant.refreshToken
         grant.refreshToken = text
@@ -172,6 +175,7 @@ struct ProviderState: Sendable {
     ///
     /// - Throws: `accessTokenDead`.
     func holder(of text: String, at now: Int64) throws(Refusal) -> (person: Person, scopes: [String]) {
+        let text = TokenText.core(of: text)
         guard let number = TokenText.grant(of: text, prefix: TokenText.accessPrefix), let grant = grants[number],
             !grant.isRevoked, grant.accessTokens.contains(where: { $0.text == text && now < $0.end })
         else { throw .accessTokenDead }
@@ -181,6 +185,7 @@ struct ProviderState: Sendable {
     /// Ends what the token stands for: a refresh token its family, an access token itself. Another client's or an
     /// unknown one is left alone, which is no error (RFC 7009 section 2.2).
     mutating func revoke(_ text: String, clientID: String) {
+        let text = TokenText.core(of: text)
         if let number = TokenText.grant(of: text, prefix: TokenText.refreshPrefix), let grant = grants[number],
             grant.clientID == clientID, grant.refreshToken == text || grant.previousRefreshToken == text
         {

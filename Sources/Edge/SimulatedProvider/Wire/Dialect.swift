@@ -15,6 +15,17 @@ enum Dialect: Sendable {
         }
     }
 
+    /// An error by its name, wherever it stands in the standard.
+    func answer(status: Int, error: String, description: String?) -> SimulatedAnswer {
+        switch self {
+        case .paypal(let correlation): return Self.error(status, error, description, correlation)
+        case .standard:
+            var body: JSONValue = ["error": JSONValue(error)]
+            if let description { body.set("error_description", description) }
+            return SimulatedAnswer(status: status, json: body)
+        }
+    }
+
     private static func paypalAnswer(_ refusal: Refusal, _ correlation: String) -> SimulatedAnswer {
         switch refusal {
         case .clientUnknown:
@@ -36,9 +47,10 @@ enum Dialect: Sendable {
     }
 
     private static func error(
-        _ status: Int, _ error: String, _ description: String, _ correlation: String
+        _ status: Int, _ error: String, _ description: String?, _ correlation: String
     ) -> SimulatedAnswer {
-        var body: JSONValue = ["error": JSONValue(error), "error_description": JSONValue(description)]
+        var body: JSONValue = ["error": JSONValue(error)]
+        if let description { body.set("error_description", description) }
         body.set("correlation_id", correlation)
         if status == 400 { body.set("information_link", "https://developer.paypal.com/docs/api/#errors") }
         return SimulatedAnswer(status: status, json: body).adding("Paypal-Debug-Id", correlation)

@@ -25,15 +25,15 @@ package struct SimulatedAnswer: Sendable, Equatable {
 
     // MARK: The answers of faults
 
-    /// PayPal's words for too many calls.
-    static func throttled(retryAfter seconds: Int) -> SimulatedAnswer {
-        SimulatedAnswer(
+    /// PayPal's words for too many calls, with that `Retry-After`.
+    static func throttled(retryAfter field: String?) -> SimulatedAnswer {
+        let answer = SimulatedAnswer(
             status: 429,
             json: [
                 "name": "RATE_LIMIT_REACHED", "message": "Too many requests. Blocked due to rate limiting.",
                 "debug_id": "d15ab1ed00429", "links": [],
-            ]
-        ).adding("Retry-After", String(seconds))
+            ])
+        return field.map { answer.adding("Retry-After", $0) } ?? answer
     }
 
     static var unavailable: SimulatedAnswer {

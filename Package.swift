@@ -142,7 +142,7 @@ let package = Package(
         tests(of: "AnswerJournals", ["Consents", "NativeSystem", "TestSupport"]),
         tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
         tests(of: "Observability", ["NativeSystem", "NativeJSON", "TestSupport"]),
-        tests(of: "Consents"),
+        tests(of: "Consents", ["NativeCrypto"]),
         tests(of: "NativeCurl", ["NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "ConsentUseCases", ["Consents"]),
         tests(
@@ -160,11 +160,15 @@ let package = Package(
         tests(of: "NativeSQLite", ["NativeSystem"]),
         suite(
             "StoreContractTests",
-            ["ConsentStores", "Consents", "NativeSQLite", "NativeSystem", "Observability", "TestSupport"]),
+            [
+                "ConsentStores", "ConsentUseCases", "Consents", "NativeSQLite", "NativeSystem", "Observability",
+                "TestSupport", "TokenVaults",
+            ]),
         suite(
             "EndToEndTests",
             [
-                "CommandLineEdge", "ConsentStores", "Consents", "GatewayAssembly", "HTTPEdge", "NativeCurl",
+                "CommandLineEdge", "ConsentStores", "ConsentUseCases", "Consents", "GatewayAssembly", "HTTPEdge",
+                "NativeCurl",
                 "NativeCrypto", "NativeEventLoop",
                 "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "Settings",
                 "SimulatedProvider", "TestSupport", "TokenVaults",

@@ -94,58 +94,27 @@ struct ListOutputTests {
                 """)
     }
 
-    @Test("a ledger that holds is a line; one that does not names each chain and fails")
-    func ledger() throws {
-        let good = LedgerOutput.report(LedgerReport(consents: 1, events: 3, findings: []), json: false)
-        #expect(good == CommandOutput(text: "1 consent, 3 events: every chain holds\n"))
-        let id = try #require(ConsentID("cns_019378f0c0de7000a1b2c3d4e5f60711"))
-        let report = LedgerReport(
-            consents: 2, events: 1,
-            findings: [
-                LedgerReport.Finding(consent: id, sequence: 3, fault: "altered"),
-                LedgerReport.Finding(consent: id, sequence: 1, fault: "cut"),
-            ])
-        let bad = LedgerOutput.report(report, json: false)
-        #expect(bad.status == .partlyDone)
+    @Test("a job says what its pass did")
+    func job() {
         #expect(
-            bad.text == """
-                cns_019378f0c0de7000a1b2c3d4e5f60711  event 3  altered: it is not what was written, or was written \
-                with another ledger key
-                cns_019378f0c0de7000a1b2c3d4e5f60711  event 1  cut: the events from here on are gone
-                2 consents, 1 event: 2 chains do not hold
-
-                """)
+            JobOutput.pass(adopted: 1, revocations: 12, checkpoints: [], json: false).text
+                == "grants taken over  1\nrevocations tried  12\ncheckpoints made   0\n")
+        let made = ["9-a2e33e811495e20b718b81fa8c0db795"].compactMap { CheckpointName($0) }
         #expect(
-            LedgerOutput.report(report, json: true).text == """
+            JobOutput.pass(adopted: 0, revocations: 0, checkpoints: made, json: false).text
+                == "grants taken over  0\nrevocations tried  0\n"
+                + "checkpoints made   1  9-a2e33e811495e20b718b81fa8c0db795\n")
+        #expect(
+            JobOutput.pass(adopted: 1, revocations: 12, checkpoints: made, json: true).text == """
                 {
-                  "ok": false,
-                  "consents": 2,
-                  "events": 1,
-                  "findings": [
-                    {
-                      "consent_id": "cns_019378f0c0de7000a1b2c3d4e5f60711",
-                      "seq": 3,
-                      "fault": "altered"
-                    },
-                    {
-                      "consent_id": "cns_019378f0c0de7000a1b2c3d4e5f60711",
-                      "seq": 1,
-                      "fault": "cut"
-                    }
+                  "grants_adopted": 1,
+                  "revocations_tried": 12,
+                  "checkpoints_made": [
+                    "9-a2e33e811495e20b718b81fa8c0db795"
                   ]
                 }
 
                 """)
-    }
-
-    @Test("a job says what its pass did")
-    func job() {
-        #expect(
-            JobOutput.pass(adopted: 1, revocations: 12, json: false).text
-                == "grants taken over  1\nrevocations tried  12\n")
-        #expect(
-            JobOutput.pass(adopted: 1, revocations: 12, json: true).text
-                == "{\n  \"grants_adopted\": 1,\n  \"revocations_tried\": 12\n}\n")
     }
 
     private let work = WaitingWork(

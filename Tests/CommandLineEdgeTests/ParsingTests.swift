@@ -5,6 +5,7 @@ import Testing
 
 private let first = "cns_019378f0c0de7000a1b2c3d4e5f60718"
 private let second = "cns_019378f0c0de7000a1b2c3d4e5f60719"
+private let checkpoint = "9-a2e33e811495e20b718b81fa8c0db795"
 
 /// A command line and what it asks for.
 private struct Understood: Sendable, CustomTestStringConvertible {
@@ -66,7 +67,8 @@ private let understood = [
     Understood("keys status", .keysStatus),
     Understood("keys api list", .keysAPIList),
     Understood("keys api revoke backend", .keysAPIRevoke("backend")),
-    Understood("verify", .verify),
+    Understood("verify", .verify(since: nil)),
+    Understood("verify --since \(checkpoint)", .verify(since: CheckpointName(checkpoint))),
     Understood("provider list", .providerList),
     Understood("provider show paypal", .providerShow("paypal")),
     Understood("provider test paypal", .providerTest("paypal")),
@@ -125,7 +127,10 @@ private let refused = [
     Refused("consents receipt", "'consents receipt' needs the ID of a consent", help: "consents receipt "),
     Refused("keys rotate", "'keys rotate' is not built yet"),
     Refused("job --dry-run=1", "'--dry-run' takes no value", help: "job "),
-    Refused("verify --since 1", "'verify --since' is not built yet", help: "verify "),
+    Refused(
+        "verify --since 1",
+        "'--since' '1' is not a checkpoint's name: its number, '-' and 32 lower-case hexadecimal digits",
+        help: "verify "),
     Refused(
         "consents list --limit 0", "'--limit' '0' is not a number from 1 to 100000", help: "consents list "),
     Refused(

@@ -45,6 +45,7 @@ def expect(shown, status, pattern, wanted=0):
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 ID = r"cns_[0-9a-f]{32}"
+CHECKPOINT = r"\d+-[0-9a-f]{32}"
 
 
 def main():
@@ -107,14 +108,15 @@ def commands(house, api):
            r"(?:\r\[[#-]{24}\] \d/\d\+?  \d+\.\d/s  0 failed *)+\r +\r"
            rf"(?:{ID}  refreshed, next {TIME}\n){{2}}2 consents: 2 refreshed\n")
 
-    expect(*(on_terminal("verify", *config)), r"3 consents, \d+ events: every chain holds\n")
+    expect(*(on_terminal("verify", *config)), r"3 consents, \d+ events: every chain holds\n"
+           rf"1 checkpoint, the last {CHECKPOINT} of {TIME}: every one holds\n")
     expect(*(on_terminal("job", "--dry-run", *config)),
            r"grants to take over        0\ncodes to name unknown      0\nrefreshes to name unknown  0\n"
            r"revocations due            \d+(?:: paypal \(sandbox\) \d+)?\nrefreshes due              0\n"
            r"profiles pending           0\n"
            r"Nothing was changed or sent\. A pass leaves refreshes to `refresh --due`, and profiles to their\n"
            r"next reader\.\n")
-    expect(*(on_terminal("job", *config)), r"grants taken over  0\nrevocations tried  \d+\n")
+    expect(*(on_terminal("job", *config)), r"grants taken over  0\nrevocations tried  \d+\ncheckpoints made   0\n")
     shown, status = on_terminal("provider", "show", "paypal", *config)
     expect(shown, status, r"paypal: PayPal.*\n(?s:.*)")
     if "simulated-secret" in shown:
@@ -144,7 +146,8 @@ def altered(house):
     store.close()
     shown, status = on_terminal("verify", "--config", house.config)
     expect(shown, status, rf"cns_{ids[0].hex()}  event 2  cut: .*\ncns_{ids[1].hex()}  event 1  altered: .*\n"
-           r"3 consents, \d+ events: 2 chains do not hold\n", 1)
+           r"3 consents, \d+ events: 2 chains do not hold\n"
+           rf"1 checkpoint, the last {CHECKPOINT} of {TIME}: every one holds\n", 1)
 
 
 if __name__ == "__main__":

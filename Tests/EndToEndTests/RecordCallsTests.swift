@@ -214,7 +214,7 @@ struct RecordCallsTests {
             #expect(items.allSatisfy { $0["mac"]?.string?.count == 64 })
             #expect(items.first?["data"]?["scopes_granted"]?.string == "openid email")
             #expect(items.first?["data"]?["subject_sha256"]?.string?.count == 64)
-            let report = try await gateway.serving.gateway.verify()
+            let report = try await gateway.serving.gateway.verify(since: nil)
             #expect(report.consents == 1 && report.events == 2 && report.findings.isEmpty)
             #expect(try await gateway.call(.get, "/v1/consents/\(CallerTests.id)/events").code == "not_found")
         }

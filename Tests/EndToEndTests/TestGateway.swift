@@ -50,6 +50,19 @@ final class TestGateway: Sendable {
         let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
         defer { removeFolder(at: folder) }
         try prepare(folder, configuration(url, providerSettings, sections, limits, proxies))
+        return try await living(in: folder, body)
+    }
+
+    /// Runs `body` with a folder in which gateways can live one after the other.
+    static func inFolder<Value>(provider url: String, _ body: (String) async throws -> Value) async throws -> Value {
+        let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
+        defer { removeFolder(at: folder) }
+        try prepare(folder, configuration(url, "", "", "exchanges_per_subject: 100000/s", ""))
+        return try await body(folder)
+    }
+
+    /// One life in such a folder.
+    static func living<Value>(in folder: String, _ body: (TestGateway) async throws -> Value) async throws -> Value {
         let gateway = try await start(in: folder)
         do {
             let value = try await body(gateway)

@@ -163,9 +163,9 @@ private enum ConsentQueries {
             generation, issued_at, access_token_expires_at, refresh_token_expires_at, due_at, is_refreshable,
             last_refreshed_at, refresh_failures, app_platform, app_product_name, app_sdk_version, notice,
             notice_is_assumed, created_at, updated_at, key_sealed, subject_sealed, provider_subject_sealed,
-            tokens_sealed, profile_sealed, event_count, chain_head)
+            tokens_sealed, profile_sealed, event_count, chain_head, head_period)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            ?)
+            ?, \(period))
         """)
     static let renew = SQLiteQuery(
         """

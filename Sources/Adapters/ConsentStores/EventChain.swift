@@ -126,13 +126,18 @@ extension SQLiteStore {
     }
 }
 
+/// The period that a transaction writes in.
+let period = "(SELECT ifnull(max(number), 0) FROM checkpoints)"
+
 private enum EventQueries {
     static let insert = SQLiteQuery(
         """
-        INSERT INTO events (consent_id, seq, type, at, canonical, mac, personal_sealed) VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO events (consent_id, seq, type, at, canonical, mac, personal_sealed, period)
+        VALUES (?, ?, ?, ?, ?, ?, ?, \(period))
         """)
     static let head = SQLiteQuery("SELECT event_count, chain_head FROM consents WHERE id = ?")
-    static let saveHead = SQLiteQuery("UPDATE consents SET event_count = ?, chain_head = ? WHERE id = ?")
+    static let saveHead = SQLiteQuery(
+        "UPDATE consents SET event_count = ?, chain_head = ?, head_period = \(period) WHERE id = ?")
     static let select = SQLiteQuery(
         "SELECT seq, canonical, mac, personal_sealed FROM events WHERE consent_id = ? ORDER BY seq")
 }

@@ -34,7 +34,9 @@ extension SQLiteStore {
             try rows.bind(id)
             var links: [ChainLink] = []
             while try rows.step() {
-                links.append(ChainLink(sequence: rows.integer(), canonical: rows.blob(), mac: rows.blob()))
+                links.append(
+                    ChainLink(
+                        sequence: rows.integer(), canonical: rows.blob(), mac: rows.blob(), period: rows.integer()))
             }
             return links
         }
@@ -75,5 +77,5 @@ private enum EvidenceQueries {
         "SELECT id, event_count, chain_head FROM consents WHERE id > ? ORDER BY id LIMIT ?")
     /// As bytes: a text that was altered to bad UTF-8 would be repaired on its way.
     static let links = SQLiteQuery(
-        "SELECT seq, CAST(canonical AS BLOB), mac FROM events WHERE consent_id = ? ORDER BY seq")
+        "SELECT seq, CAST(canonical AS BLOB), mac, period FROM events WHERE consent_id = ? ORDER BY seq")
 }

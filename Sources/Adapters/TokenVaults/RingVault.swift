@@ -7,7 +7,7 @@ internal import NativeSystem
 /// The vault over a key ring: AES-256-GCM through OpenSSL, a random key a consent under the ring's current key.
 ///
 /// It can take another ring while it works (SIGHUP), as long as everything that was sealed stays readable.
-package struct RingVault: TokenVault, EvidenceKeys {
+package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     private let held: Locked<KeyRing>
     private let cipher: AES256GCM
     private let ledger: HMACSHA256
@@ -44,6 +44,8 @@ package struct RingVault: TokenVault, EvidenceKeys {
     }
 
     package var evidenceSigner: any EvidenceSigner { ring.evidence }
+
+    package func sha256(_ bytes: [UInt8]) -> [UInt8] { NativeCrypto.sha256(bytes) }
 
     package func mac(previous: [UInt8], event: [UInt8]) -> [UInt8] { ledger.mac(previous, event) }
 
@@ -104,7 +106,7 @@ package struct RingVault: TokenVault, EvidenceKeys {
         var kept = JSONValue.object()
         for (name, value) in values {
             let salt = randomBytes(16)
-            let digest = sha256(salt + value.reveal().utf8)
+            let digest = NativeCrypto.sha256(salt + value.reveal().utf8)
             digests["\(name)_sha256"] = .text(Hexadecimal.text(of: digest))
             kept.set(name, ["salt": JSONValue(Hexadecimal.text(of: salt)), "value": JSONValue(value.reveal())])
         }

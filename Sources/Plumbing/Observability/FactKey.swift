@@ -16,4 +16,6 @@ package enum FactKey: String, Sendable, CaseIterable {
     case problem, retryAfterSeconds = "retry_after"
     // The house
     case setting, path, address, port, version, schema, component, signal, count, level, keyID = "key_id"
+    // A checkpoint of the evidence
+    case checkpoint, atMilliseconds = "at_ms", consents, events, previous, root, signature
 }

@@ -35,6 +35,7 @@ struct Gateway: Sendable {
     let profile: ReadProfile
     let accessToken: HandOutAccessToken
     let verify: VerifyLedger
+    let makeCheckpoint: MakeCheckpoint
     let receipt: IssueReceipt
     let receipts: ReceiptWriter
     private let vault: RingVault
@@ -99,7 +100,8 @@ struct Gateway: Sendable {
             log: place.log)
         accessToken = HandOutAccessToken(
             directory: directory, store: store, vault: vault, time: place.time, refresh: refresh, log: place.log)
-        verify = VerifyLedger(store: store, ledger: vault)
+        verify = VerifyLedger(store: store, ledger: vault, keys: vault)
+        makeCheckpoint = MakeCheckpoint(store: store, keys: vault, time: place.time, log: place.log)
         receipt = IssueReceipt(
             read: read, events: events, notices: place.settings.notices.map(PrivacyNotice.init), time: place.time)
         receipts = ReceiptWriter(base: place.settings.server.publicURL, keys: vault)
@@ -109,6 +111,9 @@ struct Gateway: Sendable {
         self.connections = connections
         self.clients = clients
     }
+
+    /// What signs evidence, as the ring is now.
+    var evidenceKeys: any EvidenceKeys & EvidenceHash { vault }
 
     /// The consents that a sweep refreshes.
     func candidates(_ selection: RefreshSelection, limit: Int?, _ time: any Timekeeper) -> RefreshCandidates {

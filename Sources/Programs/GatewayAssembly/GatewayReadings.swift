@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ConsentStores
 import ConsentUseCases
+import Consents
 import NativeHTTPServer
 import NativeSystem
 import Observability
@@ -19,7 +20,7 @@ enum GatewayReadings {
     static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots, _ readiness: ReadinessCheck)
         -> [MetricReading]
     {
-        let log = place.log
+        let (log, store) = (place.log, gateway.store)
         let (redeem, refresh) = (gateway.redeem, gateway.refresh)
         let listeners = MetricListener.allCases.flatMap { listener in
             [
@@ -35,6 +36,10 @@ enum GatewayReadings {
             MetricReading(.flights, [MetricFlight.exchange.rawValue]) { Double(await redeem.flightsUnderWay) },
             MetricReading(.flights, [MetricFlight.refresh.rawValue]) { Double(await refresh.flightsUnderWay) },
             MetricReading(.storeReady, []) { await readiness.isReady() ? 1 : 0 },
+            MetricReading(.checkpointAge, []) {
+                guard let last = try? await store.lastCheckpoint() else { return nil }
+                return Double(place.time.now.milliseconds - last.checkpoint.at.milliseconds) / 1000
+            },
             MetricReading(.logLinesLost, []) { Double(log.lostLines) },
             .buildInfo(version: Program.version),
         ] + MetricReading.ofProcess

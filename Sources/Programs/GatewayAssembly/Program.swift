@@ -89,7 +89,7 @@ package enum Program {
         case .keysAPICreate(let request): return await keys.create(request)
         case .keysAPIList: return await keys.list()
         case .keysAPIRevoke(let name): return await keys.revoke(name)
-        case .verify: return await records.verify()
+        case .verify(let since): return await records.verify(since: since)
         case .job(let isDryRun):
             return isDryRun
                 ? await StoreCommands.jobDryRun(place, gateway, json: asked.json)

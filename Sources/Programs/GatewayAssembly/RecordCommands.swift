@@ -72,14 +72,19 @@ struct RecordCommands: Sendable {
         }
     }
 
-    func verify() async -> CommandOutput {
+    func verify(since: CheckpointName?) async -> CommandOutput {
         do throws(StoreFailure) {
-            let report = try await gateway.verify()
+            let report = try await gateway.verify(since: since)
             let findings = report.findings.map {
                 LedgerReport.Finding(consent: $0.consent, sequence: $0.sequence, fault: $0.fault.rawValue)
             }
+            let checkpoints = LedgerReport.Checkpoints(
+                count: report.checkpoints, last: report.last.map(LedgerReport.Named.init), isSinceAsked: since != nil,
+                since: report.since.map(LedgerReport.Named.init), findings: report.checkpointFindings)
             return LedgerOutput.report(
-                LedgerReport(consents: report.consents, events: report.events, findings: findings), json: json)
+                LedgerReport(
+                    consents: report.consents, events: report.events, findings: findings, checkpoints: checkpoints),
+                json: json)
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
         }
@@ -95,4 +100,8 @@ struct RecordCommands: Sendable {
         default: return .failure("\(name) cannot be opened with the vault's keys", status: .storeOrKeys)
         }
     }
+}
+
+extension LedgerReport.Named {
+    fileprivate init(_ named: NamedCheckpoint) { self.init(name: named.name, at: named.checkpoint.at) }
 }

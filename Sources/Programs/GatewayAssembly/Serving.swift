@@ -17,6 +17,7 @@ struct Serving: Sendable {
     let api: HTTPServer
     let admin: HTTPServer
     private let upkeep: Task<Void, Never>
+    private let checkpoints: Task<Void, Never>
     private let isDraining = Locked(false)
 
     var apiAddress: String { Serving.url(api, isTLS: place.settings.server.tls != nil) }
@@ -79,6 +80,9 @@ struct Serving: Sendable {
         self.gateway = gateway
         self.callers = callers
         upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, gateway, callers) }
+        let keeping = KeepCheckpoints(make: gateway.makeCheckpoint, time: place.time, log: place.log)
+        // Apart from the loops: a million heads are a second of hashing.
+        checkpoints = Task.detached { await keeping.run() }
     }
 
     private static func listen(
@@ -158,7 +162,9 @@ struct Serving: Sendable {
     /// Closes everything at once.
     func stop() async {
         upkeep.cancel()
+        checkpoints.cancel()
         await upkeep.value
+        await checkpoints.value
         await api.stop()
         await admin.stop()
         await gateway.close()

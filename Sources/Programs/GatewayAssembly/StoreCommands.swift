@@ -77,14 +77,24 @@ enum StoreCommands {
         return results
     }
 
-    /// `job`: what ended processes left, and the revocations that are due.
+    /// `job`: what ended processes left, the revocations that are due, and a checkpoint if the last is an hour old.
     static func job(_ gateway: Gateway, json: Bool) async -> CommandOutput {
         let adopted = await gateway.redeem.adoptAbandoned()
         do throws(StoreFailure) {
             let tried = try await gateway.deliverRevocations(limit: 1000)
-            return JobOutput.pass(adopted: adopted, revocations: tried, json: json)
+            let checkpoints = try await makeCheckpoint(gateway)
+            return JobOutput.pass(adopted: adopted, revocations: tried, checkpoints: checkpoints, json: json)
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
+        }
+    }
+
+    private static func makeCheckpoint(_ gateway: Gateway) async throws(StoreFailure) -> [CheckpointName] {
+        do throws(MakeCheckpoint.Failure) {
+            return try await gateway.makeCheckpoint()
+        } catch {
+            if case .store(let failure) = error { throw failure }
+            throw .retryLater("\(error)")
         }
     }
 

@@ -56,6 +56,7 @@ CREATE TABLE consents (
     notice_is_assumed INTEGER,
     event_count INTEGER NOT NULL DEFAULT 0,
     chain_head BLOB NOT NULL DEFAULT x'',     -- mac of the last event
+    head_period INTEGER NOT NULL DEFAULT 0,   -- of the last event
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     erased_at INTEGER,
@@ -85,6 +86,7 @@ CREATE TABLE events (
     at INTEGER NOT NULL,
     canonical TEXT NOT NULL,                  -- the event as its mac was made over it, byte for byte
     mac BLOB NOT NULL CHECK (length(mac) = 32),
+    period INTEGER NOT NULL,                  -- number of the last checkpoint begun before it, 0 before the first
     personal_sealed BLOB,                     -- salts and values behind the digests; dropped at erasure
     PRIMARY KEY (consent_id, seq)
 ) STRICT, WITHOUT ROWID;
@@ -93,15 +95,17 @@ CREATE TABLE events (
 CREATE INDEX events_of_reading ON events (consent_id, type, at)
     WHERE type IN ('consent.profile_read', 'consent.token_read');
 
+-- Begun as a number and a time; the rest comes with the signature, over the events of lower periods. Never deleted.
 CREATE TABLE checkpoints (
-    id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    number INTEGER NOT NULL PRIMARY KEY CHECK (number > 0),
     at INTEGER NOT NULL,
-    consent_count INTEGER NOT NULL,
-    event_count INTEGER NOT NULL,
-    merkle_root BLOB NOT NULL,
-    key_id TEXT NOT NULL,
-    signature BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
+    consent_count INTEGER,
+    event_count INTEGER,
+    root BLOB,
+    previous TEXT,                            -- name of the one before, '' for the first
+    key_id TEXT,
+    signature BLOB
+) STRICT;
 
 CREATE TABLE code_reservations (
     digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),

@@ -49,10 +49,13 @@ package struct ChainLink: Sendable {
     package var sequence: Int64
     package var canonical: [UInt8]
     package var mac: [UInt8]
+    /// The number of the last checkpoint that was begun before it; 0 before the first.
+    package var period: Int64
 
-    package init(sequence: Int64, canonical: [UInt8], mac: [UInt8]) {
+    package init(sequence: Int64, canonical: [UInt8], mac: [UInt8], period: Int64) {
         self.sequence = sequence
         self.canonical = canonical
         self.mac = mac
+        self.period = period
     }
 }

@@ -5,6 +5,12 @@ package protocol EvidenceKeys: Sendable {
     var evidenceSigner: any EvidenceSigner { get }
 }
 
+/// What checkpoints are built with and named by.
+package protocol EvidenceHash: Sendable {
+    /// 32 bytes (FIPS 180-4).
+    func sha256(_ bytes: [UInt8]) -> [UInt8]
+}
+
 /// What signs checkpoints and receipts, and verifies what was signed before: ES256 (RFC 7518, section 3.4).
 ///
 /// One moment's keys: it does not change when the ring does.

@@ -52,8 +52,20 @@ extension CommandTable {
         words: ["verify"], summary: "follow the ledger, name what was altered or cut",
         about: [
             "Follows every consent's chain of events and prints a line on each chain that does not hold: `altered`, "
-                + "`gap`, `cut` or `head_differs`, with the first event that is wrong. Exit status 1 if there is one.",
-            "It needs the ledger key of the ring that the events were made with.",
+                + "`gap`, `cut`, `head_differs` or `missing`, with the first event that is wrong. Exit status 1 if "
+                + "there is one.",
+            "`serve` and `job` make a signed checkpoint each hour, over all chains. Their signatures and their order "
+                + "are verified as well, what was written between two of them is counted, and the last is made again "
+                + "from the chains.",
+            "A store that was put back to an older copy shows only by a checkpoint that was kept elsewhere: name the "
+                + "last that a log tells of with `--since`.",
+            "It needs the ledger key and the evidence keys of the ring that the store was made with.",
         ],
-        plannedOptions: ["--since"])
+        options: [
+            OptionEntry(
+                name: "--since", value: "CHECKPOINT",
+                summary:
+                    "this one must be there, and all that stood when it was made; its name as the log and `verify` "
+                    + "print it")
+        ])
 }

@@ -38,7 +38,8 @@ package enum Command: Sendable, Equatable {
     case keysAPIList
     /// By the key's name.
     case keysAPIRevoke(String)
-    case verify
+    /// With the checkpoint that must be there, and all that stood when it was made.
+    case verify(since: CheckpointName?)
     case providerList
     /// A configured provider, or else a built-in profile, by its name; the one below likewise.
     case providerShow(String)

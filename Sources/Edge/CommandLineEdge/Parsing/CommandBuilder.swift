@@ -34,7 +34,7 @@ struct CommandBuilder {
         case "keys init": return .keysInit
         case "keys status": return .keysStatus
         case "keys api list": return .keysAPIList
-        case "verify": return .verify
+        case "verify": return .verify(since: try checkpoint())
         case "provider list": return .providerList
         case "job": return .job(isDryRun: arguments.isSet("--dry-run"))
         case "migrate": return .migrate(statusOnly: arguments.isSet("--status"))
@@ -109,6 +109,15 @@ struct CommandBuilder {
         }
         return NewAPIKey(
             name: name, scopes: try scopes(), lifetime: try lifetime(), outputPath: arguments.value("--output"))
+    }
+
+    private func checkpoint() throws(UsageError) -> CheckpointName? {
+        guard let text = arguments.value("--since") else { return nil }
+        if let name = CheckpointName(text) { return name }
+        throw .invalidValue(
+            text, what: "'--since'",
+            expected: "a checkpoint's name: its number, '-' and 32 lower-case hexadecimal digits",
+            command: words)
     }
 
     private func scopes() throws(UsageError) -> [CallerScope] {

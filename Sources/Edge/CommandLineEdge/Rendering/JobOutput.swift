@@ -7,16 +7,22 @@ package enum JobOutput {
     /// - Parameters:
     ///   - adopted: grants that ended processes had got and not made consents of.
     ///   - revocations: how many deliveries were tried.
-    package static func pass(adopted: Int, revocations: Int, json: Bool) -> CommandOutput {
+    ///   - checkpoints: those that were signed.
+    package static func pass(
+        adopted: Int, revocations: Int, checkpoints: [CheckpointName], json: Bool
+    ) -> CommandOutput {
+        let names = checkpoints.map(\.description)
         if json {
             var document = JSONValue.object()
             document.set("grants_adopted", adopted)
             document.set("revocations_tried", revocations)
+            document.set("checkpoints_made", names)
             return CommandOutput(text: jsonDocument(document))
         }
         return CommandOutput(
             text: TextTable.text([
                 ["grants taken over", String(adopted)], ["revocations tried", String(revocations)],
+                ["checkpoints made", ([String(names.count)] + names).joined(separator: "  ")],
             ]))
     }
 

@@ -1,65 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Consents
+internal import Consents
 internal import NativeJSON
 
-/// What `verify` found.
-package struct LedgerReport: Sendable, Equatable {
-    /// One chain that does not hold.
-    package struct Finding: Sendable, Equatable {
-        package var consent: ConsentID
-        /// The first event that does not hold.
-        package var sequence: Int64
-        /// `altered`, `gap`, `cut` or `head_differs`.
-        package var fault: String
-
-        package init(consent: ConsentID, sequence: Int64, fault: String) {
-            self.consent = consent
-            self.sequence = sequence
-            self.fault = fault
-        }
-    }
-    package var consents: Int
-    package var events: Int
-    package var findings: [Finding]
-
-    package init(consents: Int, events: Int, findings: [Finding]) {
-        self.consents = consents
-        self.events = events
-        self.findings = findings
-    }
-}
-
-/// `verify`: a line on each chain that does not hold, then the counts; status 1 if there is one.
+/// `verify`: a line on each chain and checkpoint that does not hold, then the counts; status 1 if there is one.
 package enum LedgerOutput {
     package static func report(_ report: LedgerReport, json: Bool) -> CommandOutput {
         CommandOutput(
-            text: json ? jsonDocument(document(report)) : text(report),
-            status: report.findings.isEmpty ? .done : .partlyDone)
+            text: json ? jsonDocument(document(report)) : text(report), status: report.holds ? .done : .partlyDone)
     }
 
     private static func text(_ report: LedgerReport) -> String {
-        let lines = report.findings.map { "\($0.consent)  event \($0.sequence)  \($0.fault): \(meaning($0.fault))\n" }
-        let counts =
-            "\(report.consents) consent\(report.consents == 1 ? "" : "s"), "
-            + "\(report.events) event\(report.events == 1 ? "" : "s"): "
-        let broken = report.findings.count
+        let chains = report.findings.map { "\($0.consent)  event \($0.sequence)  \($0.fault): \(meaning($0.fault))\n" }
+        let checkpoints = report.checkpoints.findings.map { CheckpointWords.line($0) + "\n" }
+        let counts = "\(count(report.consents, "consent")), \(count(report.events, "event")): "
+        let broken = Set(report.findings.map(\.consent)).count
         let verdict =
-            broken == 0 ? "every chain holds" : "\(broken) chain\(broken == 1 ? " does" : "s do") not hold"
-        return lines.joined() + counts + verdict + "\n"
+            broken == 0 ? "every chain holds" : "\(count(broken, "chain")) \(broken == 1 ? "does" : "do") not hold"
+        return (chains + checkpoints).joined() + counts + verdict + "\n" + text(report.checkpoints) + "\n"
     }
+
+    private static func text(_ checkpoints: LedgerReport.Checkpoints) -> String {
+        let broken = checkpoints.findings.count
+        let verdict = broken == 0 ? "every one holds" : "\(count(broken, "fault"))"
+        let last = checkpoints.last.map { ", the last \($0.name) of \($0.at.text)" } ?? ""
+        let line =
+            checkpoints.count == 0 && broken == 0
+            ? "no checkpoint yet" : "\(count(checkpoints.count, "checkpoint"))\(last): \(verdict)"
+        guard broken == 0, let since = checkpoints.since else { return line }
+        return line + "\nall that stood at checkpoint \(since.name) of \(since.at.text) is there"
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     private static func meaning(_ fault: String) -> String {
         switch fault {
         case "altered": "it is not what was written, or was written with another ledger key"
         case "gap": "events are missing before the next one"
         case "cut": "the events from here on are gone"
+        case "missing": "the record is gone, and something still tells of it"
         default: "the record tells of another end of the chain"
         }
     }
 
     private static func document(_ report: LedgerReport) -> JSONValue {
         var document = JSONValue.object()
-        document.set("ok", report.findings.isEmpty)
+        document.set("ok", report.holds)
         document.set("consents", report.consents)
         document.set("events", report.events)
         document.set(
@@ -70,6 +55,21 @@ package enum LedgerOutput {
                     "fault": JSONValue(finding.fault),
                 ]
             })
+        document.set("checkpoints", self.document(report.checkpoints))
         return document
+    }
+
+    private static func document(_ checkpoints: LedgerReport.Checkpoints) -> JSONValue {
+        var document = JSONValue.object()
+        document.set("count", checkpoints.count)
+        document.set("last", self.document(checkpoints.last))
+        if checkpoints.isSinceAsked { document.set("since", self.document(checkpoints.since)) }
+        document.set("findings", checkpoints.findings.map(CheckpointWords.document))
+        return document
+    }
+
+    private static func document(_ named: LedgerReport.Named?) -> JSONValue {
+        guard let named else { return .null }
+        return ["name": JSONValue(named.name.description), "at": JSONValue(named.at.text)]
     }
 }

@@ -17,6 +17,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case storeWrites = "consent_gateway_store_writes_total"
     case storeBatchWrites = "consent_gateway_store_batch_writes"
     case storeReady = "consent_gateway_store_ready"
+    case checkpointAge = "consent_gateway_checkpoint_age_seconds"
     case logLinesLost = "consent_gateway_log_lines_lost_total"
     case buildInfo = "consent_gateway_build_info"
     case processCPU = "process_cpu_seconds_total"
@@ -41,6 +42,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .storeWrites: "Writes by what the store made of them"
         case .storeBatchWrites: "Writes in one transaction of the store"
         case .storeReady: "1 where the store can be worked with, else 0"
+        case .checkpointAge: "Seconds since the last signed checkpoint of the evidence was begun"
         case .logLinesLost: "Log lines that nobody took in time"
         case .buildInfo: "Always 1; the version is its label"
         case .processCPU: "CPU seconds that the process has used, in user and system mode"
@@ -55,7 +57,8 @@ package enum Metric: String, Sendable, CaseIterable {
             .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
-        case .httpOpenConnections, .httpOpenRequests, .flights, .storeReady, .buildInfo, .processResidentMemory,
+        case .httpOpenConnections, .httpOpenRequests, .flights, .storeReady, .checkpointAge, .buildInfo,
+            .processResidentMemory,
             .processOpenFiles:
             .gauge
         case .httpRequestDuration, .providerCallDuration: .histogram(.callDurations)
@@ -75,9 +78,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .flights, .namedUnknown: [.flight]
         case .storeWrites: [.writeOutcome]
         case .buildInfo: [.version]
-        case .apiKeyFailures, .grantsAdopted, .journalEntries, .storeBatchWrites, .storeReady, .logLinesLost,
-            .processCPU,
-            .processResidentMemory, .processOpenFiles:
+        case .apiKeyFailures, .grantsAdopted, .journalEntries, .storeBatchWrites, .storeReady, .checkpointAge,
+            .logLinesLost, .processCPU, .processResidentMemory, .processOpenFiles:
             []
         }
     }

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 
-/// Follows every consent's chain of events and names what was altered, cut or removed.
+/// Follows every consent's chain of events and every checkpoint, and names what was altered, cut or removed.
+///
+/// The chains prove what is there; the checkpoints, that nothing has gone that stood when they were made: how much was
+/// written between two of them, and the root of the last one and of the one that is asked for. That the store itself is
+/// an old copy only a checkpoint shows whose name was kept elsewhere.
+///
+/// Erasure takes the personal parts, which no mac is over. Retention, when it comes, must leave of a chain that it
+/// removes its head, authenticated by a last event, as a leaf: otherwise the roots before could not be made again.
 package struct VerifyLedger: Sendable {
-    private let store: any ConsentStore
+    private let store: any ConsentStore & CheckpointStore
     private let ledger: any Ledger
+    private let keys: any EvidenceKeys & EvidenceHash
 
-    package init(store: any ConsentStore, ledger: any Ledger) {
+    package init(store: any ConsentStore & CheckpointStore, ledger: any Ledger, keys: any EvidenceKeys & EvidenceHash) {
         self.store = store
         self.ledger = ledger
+        self.keys = keys
     }
 
     /// What is wrong with a chain.
@@ -21,6 +30,8 @@ package struct VerifyLedger: Sendable {
         case cut
         /// The record's own end of the chain is another than the last event's.
         case headDiffers = "head_differs"
+        /// Events or an exchange tell of the consent, and it has no record.
+        case missing
     }
 
     /// One fault, and where.
@@ -29,6 +40,12 @@ package struct VerifyLedger: Sendable {
         /// The first event that does not hold.
         package var sequence: Int64
         package var fault: Fault
+
+        package init(consent: ConsentID, sequence: Int64, fault: Fault) {
+            self.consent = consent
+            self.sequence = sequence
+            self.fault = fault
+        }
     }
 
     /// What a run found.
@@ -36,10 +53,48 @@ package struct VerifyLedger: Sendable {
         package var consents = 0
         package var events = 0
         package var findings: [Finding] = []
+        /// How many are signed.
+        package var checkpoints = 0
+        /// The last whose signature holds.
+        package var last: NamedCheckpoint?
+        /// The one that was asked for, where it stands in the store and its signature holds.
+        package var since: NamedCheckpoint?
+        package var checkpointFindings: [CheckpointFinding] = []
     }
 
+    /// At most so many records that are missing are named.
+    private static let mostMissing = 1000
+
+    /// - Parameter since: a checkpoint that must be there, and all that stood when it was made.
     /// - Throws: `StoreFailure` where the store cannot be read to its end.
-    package func callAsFunction() async throws(StoreFailure) -> Report {
+    package func callAsFunction(since: CheckpointName?) async throws(StoreFailure) -> Report {
+        let book = try await readCheckpoints(since)
+        let recounted = [book.last, book.asked].compactMap { $0?.checkpoint }
+        var pass = ChainPass(recounting: recounted, sha256: keys.sha256)
+        var report = try await followChains(&pass)
+        report.findings += try await store.missingConsents(limit: Self.mostMissing).map {
+            Finding(consent: $0, sequence: 1, fault: .missing)
+        }
+        report.checkpoints = book.count
+        report.last = book.last
+        report.since = book.asked
+        report.checkpointFindings = book.findings + book.differences(from: pass.written) + pass.differences
+        report.checkpointFindings += try await cutCheckpoints(behind: book.newest, pass.lastPeriod)
+        return report
+    }
+
+    private func readCheckpoints(_ since: CheckpointName?) async throws(StoreFailure) -> CheckpointBook {
+        var book = CheckpointBook(signer: keys.evidenceSigner, sha256: keys.sha256, since: since)
+        while true {
+            let page = try await store.checkpoints(after: book.newest, limit: 500)
+            if page.isEmpty { break }
+            for checkpoint in page { book.read(checkpoint) }
+        }
+        book.close()
+        return book
+    }
+
+    private func followChains(_ pass: inout ChainPass) async throws(StoreFailure) -> Report {
         var report = Report()
         var after: ConsentID?
         while true {
@@ -50,9 +105,21 @@ package struct VerifyLedger: Sendable {
                 report.consents += 1
                 report.events += links.count
                 if let finding = finding(head, links) { report.findings.append(finding) }
+                pass.follow(head.id, links)
             }
             after = last.id
         }
+    }
+
+    /// Events tell of a checkpoint that was begun before them; where there is none of that number it was removed.
+    private func cutCheckpoints(behind newest: Int64, _ lastPeriod: Int64) async throws(StoreFailure)
+        -> [CheckpointFinding]
+    {
+        guard lastPeriod > newest else { return [] }
+        // Others may have been begun since they were read.
+        var present = newest
+        while let next = try await store.checkpoints(after: present, limit: 500).last { present = next.number }
+        return lastPeriod > present ? [.init(number: present + 1, fault: .gone(through: lastPeriod))] : []
     }
 
     private func finding(_ head: ChainHead, _ links: [ChainLink]) -> Finding? {

@@ -41,6 +41,28 @@ func suite(_ name: String, _ uses: [String]) -> Target {
         name: name, dependencies: uses.map { .init(stringLiteral: $0) }, path: "Tests/\(name)", swiftSettings: language)
 }
 
+/// What holds for every input of a reader. The suite replays the corpus through it; with `FUZZING=1` (`.ci/fuzz`) the
+/// same sources are a library under libFuzzer, and nothing else of the package changes.
+let fuzzedReaders = [
+    "AnswerJournals", "ConsentUseCases", "Consents", "HTTPEdge", "NativeHTTPServer", "NativeJSON", "NativeSystem",
+    "NativeYAML", "ProviderClients", "Settings", "TokenVaults",
+]
+let fuzzing: [Target] =
+    Context.environment["FUZZING"] == nil
+    ? [
+        .testTarget(
+            name: "FuzzingTests", dependencies: fuzzedReaders.map { .init(stringLiteral: $0) }, path: "Tests/Fuzzing",
+            exclude: ["Corpus", "Fuzzer", "words"], sources: ["Properties", "Replay"], swiftSettings: language)
+    ]
+    : [
+        .target(
+            name: "FuzzProperties", dependencies: fuzzedReaders.map { .init(stringLiteral: $0) },
+            path: "Tests/Fuzzing/Properties", swiftSettings: language),
+        .executableTarget(
+            name: "fuzz-readers", dependencies: ["FuzzProperties"], path: "Tests/Fuzzing/Fuzzer",
+            swiftSettings: language + [.unsafeFlags(["-parse-as-library"])]),
+    ]
+
 let package = Package(
     name: "consent-gateway",
     products: [.executable(name: "consent-gateway", targets: ["consent-gateway"])],
@@ -173,6 +195,6 @@ let package = Package(
                 "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "Settings",
                 "SimulatedProvider", "TestSupport", "TokenVaults",
             ]),
-    ],
+    ] + fuzzing,
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import ProviderClients
+import Settings
+
+/// How one of the program's own profiles has its answers read.
+struct ProfileRules: Sendable {
+    let answers: AnswerRules
+    let claims: [ProviderClients.ClaimRule]
+
+    /// `generic` and every preset.
+    static let all: [ProfileRules] = {
+        guard let profiles = try? BuiltInProfiles.load() else { return [] }
+        return ([profiles.generic] + profiles.presets).map(ProfileRules.init)
+    }()
+
+    init(_ profile: ProfileSettings) {
+        answers = AnswerRules(
+            codeErrors: profile.codeErrors.map(ProfileRules.rule),
+            refreshErrors: profile.refreshErrors.map(ProfileRules.rule),
+            correlationMembers: profile.correlationMembers, correlationHeaders: profile.correlationHeaders,
+            lifetimeUnit: profile.lifetimeUnit == .seconds ? .seconds : .milliseconds, tokensAt: [])
+        claims = profile.claims.compactMap { rule in
+            ProviderClients.ClaimRule.Form(rawValue: rule.form.rawValue)
+                .flatMap { ProviderClients.ClaimRule(claim: rule.claim, from: rule.from, form: $0) }
+        }
+    }
+
+    private static func rule(_ rule: ProfileSettings.ErrorRule) -> ProviderClients.ErrorRule {
+        ProviderClients.ErrorRule(
+            statuses: rule.statuses, errors: rule.errors, descriptionContains: rule.descriptionContains,
+            needsEmptyBody: rule.needsEmptyBody, errorClass: ErrorClass(rawValue: rule.errorClass.rawValue) ?? .unknown)
+    }
+}

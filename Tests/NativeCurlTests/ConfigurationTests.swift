@@ -23,6 +23,25 @@ struct ConfigurationTests {
         #expect(IPAddress("localhost") == nil && IPAddress("1.2.3") == nil && IPAddress("[::1]") == nil)
     }
 
+    @Test(
+        "a proxy is shown without its name and password, and where it is the way to a URL",
+        arguments: [
+            ("http://user:hunter2@p.example:3128", "http://p.example:3128"),
+            ("p.example:3128", "http://p.example:3128"), ("http://user:hunter2@p.example", "http://p.example:1080"),
+            ("https://u@p.example", "https://p.example:443"),
+            ("socks5h://u:hunter2@[fd00::1]:9", "socks5h://[fd00::1]:9"),
+            ("http://hunter2 x", "a proxy whose address is no URL"),
+        ])
+    func shown(proxy: String, text: String) {
+        let configuration = CurlConfiguration(proxy: proxy, noProxy: ["direct.example", "port.example:8443"])
+        #expect(configuration.proxyShown(for: "https://provider.example/token?x=1") == text)
+        #expect(configuration.proxyShown(for: "https://port.example/token") == text)
+        for url in [
+            "https://direct.example/token", "https://port.example:8443/token", "http://127.0.0.1:1/token", "nothing",
+        ] { #expect(configuration.proxyShown(for: url) == nil, "\(url)") }
+        #expect(CurlConfiguration().proxyShown(for: "https://provider.example/token") == nil)
+    }
+
     @Test("hosts that need no proxy are named by themselves, by a domain above them, or all at once")
     func noProxy() {
         let configuration = CurlConfiguration(proxy: "http://p:1", noProxy: [".example.com", "Other.test", "10.0.0.1"])

@@ -20,7 +20,8 @@ final class TLSServer {
         let (key, request) = (folder.appending(path: "key.pem").path, folder.appending(path: "request.pem").path)
         try ChildProcess([
             "/usr/bin/openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-keyout", key, "-out", request, "-subj", "/CN=\(UUID().uuidString)", "-addext", "subjectAltName=DNS:\(name)",
+            "-keyout", key, "-out", request, "-subj", "/CN=\(UUID().uuidString)",
+            "-addext", "subjectAltName=DNS:\(name)",
         ]).wait()
         try ChildProcess([
             "/usr/bin/openssl", "x509", "-req", "-in", request, "-signkey", key, "-out", certificate,

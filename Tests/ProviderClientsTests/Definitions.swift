@@ -64,7 +64,7 @@ enum Definitions {
             rule([400, 401], ["access_denied"], .grantDead),
         ],
         correlationMembers: ["correlation_id", "debug_id"], correlationHeaders: ["Paypal-Debug-Id"],
-        lifetimeUnit: .seconds, tokensAt: [])
+        lifetimeUnit: .seconds, tokenMembers: [:])
 
     static let genericRules = AnswerRules(
         codeErrors: [rule([], ["bad_verification_code"], .grantDead)],
@@ -74,7 +74,7 @@ enum Definitions {
                 statuses: [410], errors: [], descriptionContains: nil, needsEmptyBody: true, errorClass: .grantDead),
             rule([420], [], .notProcessed), rule([418], [], .unknown), rule([409], [], .credentials),
         ],
-        correlationMembers: [], correlationHeaders: [], lifetimeUnit: .seconds, tokensAt: [])
+        correlationMembers: [], correlationHeaders: [], lifetimeUnit: .seconds, tokenMembers: [:])
 
     static func rule(
         _ statuses: [Int], _ errors: [String], saying description: String? = nil, _ errorClass: ErrorClass

@@ -32,6 +32,11 @@ struct RecordedAnswersTests {
             let outcome = TokenReader(rules).read(
                 answer, to: example.call == .code ? .code : .refresh, sent: [], now: newYear)
             #expect(names(outcome).contains(example.expected), "\(profile.name): \(example.title)")
+            for member in example.expectedTokens {
+                #expect(
+                    outcome.granted?.text(of: member.name) == member.text,
+                    "\(profile.name): \(example.title): \(member.name)")
+            }
         case .userinfo:
             let outcome = ProfileReader(claims(of: profile), rules).read(answer, sent: [])
             guard case .fetched(let fetched) = outcome else {
@@ -40,7 +45,9 @@ struct RecordedAnswersTests {
             }
             #expect(example.expected == "success", "\(profile.name): \(example.title)")
             for claim in example.expectedClaims {
-                #expect(text(fetched, claim.name) == claim.text, "\(profile.name): \(example.title): \(claim.name)")
+                #expect(
+                    (text(fetched, claim.name) ?? "none") == claim.text,
+                    "\(profile.name): \(example.title): \(claim.name)")
             }
         }
     }
@@ -80,7 +87,11 @@ struct RecordedAnswersTests {
         AnswerRules(
             codeErrors: profile.codeErrors.map(rule), refreshErrors: profile.refreshErrors.map(rule),
             correlationMembers: profile.correlationMembers, correlationHeaders: profile.correlationHeaders,
-            lifetimeUnit: profile.lifetimeUnit == .seconds ? .seconds : .milliseconds, tokensAt: [])
+            lifetimeUnit: profile.lifetimeUnit == .seconds ? .seconds : .milliseconds,
+            tokenMembers: Dictionary(
+                uniqueKeysWithValues: profile.tokenMembers.compactMap { place in
+                    JSONPointer(place.text).map { (place.name, $0) }
+                }))
     }
 
     private func rule(_ rule: ProfileSettings.ErrorRule) -> ErrorRule {

@@ -107,7 +107,8 @@ struct TokenAnswerTests {
             (#""openid email""#, ["openid", "email"]), (#""openid,email""#, ["openid", "email"]),
             (#"["openid","user:read:email"]"#, ["openid", "user:read:email"]),
             (#"["openid email",7]"#, ["openid", "email"]),
-            (#""a,b c""#, ["a,b", "c"]), (#"" openid  openid\temail ""#, ["openid", "email"]),
+            (#""a,b c""#, ["a,b", "c"]), (#""openid+email""#, ["openid", "email"]), (#""a+b,c""#, ["a+b", "c"]),
+            (#""a+b c""#, ["a+b", "c"]), (#"" openid  openid\temail ""#, ["openid", "email"]),
             (
                 #""https://uri.paypal.com/services/payments/futurepayments openid""#,
                 ["https://uri.paypal.com/services/payments/futurepayments", "openid"]
@@ -179,11 +180,20 @@ struct TokenAnswerTests {
     @Test("tokens that stand deeper are found where the rules say")
     func nested() throws {
         var rules = Definitions.genericRules
-        rules.tokensAt = ["authed_user"]
+        for name in ["access_token", "refresh_token", "expires_in"] {
+            rules.tokenMembers[name] = JSONPointer("/authed_user/\(name)")
+        }
         let body = #"{"ok":true,"authed_user":{"access_token":"A","refresh_token":"R","expires_in":43200}}"#
         let answer = try #require(read(ProviderAnswer(200, body), rules))
         #expect(answer.tokens.refreshToken == SecretText("R") && answer.expiresIn == 43_200)
-        #expect(read(ProviderAnswer(200, #"{"access_token":"A"}"#), rules) != nil)
+        // At the top stands another's token, such as the app's own.
+        #expect(read(ProviderAnswer(200, #"{"access_token":"A"}"#), rules) == nil)
+        let both = #"{"access_token":"B","scope":"top","authed_user":{"access_token":"A"}}"#
+        let found = try #require(read(ProviderAnswer(200, both), rules))
+        #expect(found.tokens.accessToken == SecretText("A") && found.scopes?.names == ["top"])
+        rules.tokenMembers = ["access_token": try #require(JSONPointer("/results/0/a~1b~0c"))]
+        #expect(read(ProviderAnswer(200, #"{"results":[{"a/b~c":"A"}]}"#), rules) != nil)
+        for text in ["", "access_token", "/a~2", "/a~"] { #expect(JSONPointer(text) == nil, "\(text)") }
         #expect(read(ProviderAnswer(200, body)) == nil)
     }
 

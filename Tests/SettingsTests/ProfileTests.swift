@@ -45,6 +45,44 @@ struct ProfileTests {
         #expect(paypal.scopeClaims.map(\.scope) == ["https://uri.paypal.com/services/paypalattributes"])
     }
 
+    @Test("a provider whose tokens stand deeper, or that counts in milliseconds, is told of in its section")
+    func tokenMembers() throws {
+        let lines = [
+            "token_members: { access_token: /authed_user/access_token, scope: /a~1b/0 }", "lifetime_unit: milliseconds",
+        ]
+        let loaded = try SampleSettings.read(SampleSettings.withProviderLines(lines[0], lines[1]))
+        let profile = try #require(loaded.settings.providers.first).profile
+        #expect(profile.tokenMembers.map(\.name) == ["access_token", "scope"])
+        #expect(profile.tokenMembers.map(\.text) == ["/authed_user/access_token", "/a~1b/0"])
+        #expect(profile.lifetimeUnit == .milliseconds)
+        for wrong in ["{ acces_token: /a }", "{ access_token: a }", "{ access_token: /a~2 }", "[/a]"] {
+            let errors = SampleSettings.errors(SampleSettings.withProviderLines("token_members: \(wrong)"))
+            #expect(errors.count == 1 && errors[0].contains("token_members"), "\(errors)")
+        }
+    }
+
+    @Test("PayPal's live, sandbox and mock environments are one profile: the same dialects, other addresses")
+    func environments() throws {
+        for environment in ["live", "sandbox", "mock"] {
+            let text =
+                SampleSettings.head + """
+                    providers:
+                      paypal:
+                        preset: paypal
+                        environment: \(environment)
+                        api_url: https://127.0.0.1:1
+                        client_id: shop
+                        client_secret: { env: ACME_SECRET }
+
+                    """
+            let loaded = try SampleSettings.read(text)
+            let profile = try #require(loaded.settings.providers.first).profile
+            let preset = try #require(try BuiltInProfiles.load().presets.first)
+            #expect(profile.codeErrors == preset.codeErrors && profile.refreshErrors == preset.refreshErrors)
+            #expect(profile.claims == preset.claims && profile.examples == preset.examples)
+        }
+    }
+
     @Test("a profile with an unknown key is refused with its line")
     func unknownKey() {
         do {

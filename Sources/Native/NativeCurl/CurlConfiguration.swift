@@ -40,9 +40,18 @@ package struct CurlConfiguration: Sendable {
         self.connectionAge = connectionAge
     }
 
+    /// The proxy through which that URL is asked, as scheme, host and port, without the name and password it may have;
+    /// nil where it is asked directly.
+    package func proxyShown(for url: String) -> String? {
+        guard let endpoint = CurlEndpoint(url), !endpoint.isPlain,
+            let proxy = proxy(for: endpoint.host, port: endpoint.port)
+        else { return nil }
+        return CurlEndpoint.withoutUser(proxy)
+    }
+
     /// The proxy for that host, in lower case; nil where it is dialled directly.
     /// - Parameter port: in decimal digits.
-    package func proxy(for host: String, port: String) -> String? {
+    func proxy(for host: String, port: String) -> String? {
         guard let proxy, !proxy.isEmpty else { return nil }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         let isDirect = noProxy.contains { ProxyException($0).covers(bare, port) }

@@ -13,31 +13,53 @@ struct CurlEndpoint {
     /// What tells one server from another: scheme, host and port.
     var origin: String { "\(isPlain ? "http" : "https")://\(host):\(port)" }
 
-    /// - Throws: `badURL`, `plainHTTPRefused`, `addressRefused`.
-    static func checked(_ request: CurlRequest) throws(NotSentReason) -> CurlEndpoint {
-        guard !request.url.utf8.contains(0), let parts = parse(request.url) else { throw .badURL }
-        let host = parts.host.hasPrefix("[") ? String(parts.host.dropFirst().dropLast()) : parts.host.lowercased()
-        guard parts.scheme == "https" || parts.scheme == "http" else { throw .badURL }
-        let address = IPAddress(host)
-        if parts.scheme == "http", host != "localhost", address?.isLoopback != true { throw .plainHTTPRefused }
-        if let address, address.isLinkLocalOrMetadata || !request.addresses.allows(address) { throw .addressRefused }
-        return CurlEndpoint(host: host, isPlain: parts.scheme == "http", port: parts.port)
+    /// - Returns: nil for what is no URL, or has a user name in it.
+    init?(_ url: String) {
+        guard !url.utf8.contains(0), let parts = Self.parse(url, UInt32(CURLU_DISALLOW_USER)) else { return nil }
+        let isBracketed = parts.host.hasPrefix("[")
+        host = isBracketed ? String(parts.host.dropFirst().dropLast()) : parts.host.lowercased()
+        isPlain = parts.scheme == "http"
+        port = parts.port
+        guard isPlain || parts.scheme == "https" else { return nil }
     }
 
-    private static func parse(_ url: String) -> (scheme: String, host: String, port: String)? {
+    /// - Throws: `badURL`, `plainHTTPRefused`, `addressRefused`.
+    static func checked(_ request: CurlRequest) throws(NotSentReason) -> CurlEndpoint {
+        guard let endpoint = CurlEndpoint(request.url) else { throw .badURL }
+        let address = IPAddress(endpoint.host)
+        if endpoint.isPlain, endpoint.host != "localhost", address?.isLoopback != true { throw .plainHTTPRefused }
+        if let address, address.isLinkLocalOrMetadata || !request.addresses.allows(address) { throw .addressRefused }
+        return endpoint
+    }
+
+    /// A proxy's URL as scheme, host and port; a fixed sentence for what is none.
+    static func withoutUser(_ proxy: String) -> String {
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
+        guard !proxy.utf8.contains(0), let parts = parse(proxy, flags, defaultPort: "1080") else {
+            return "a proxy whose address is no URL"
+        }
+        return "\(parts.scheme)://\(parts.host):\(parts.port)"
+    }
+
+    private static func parse(
+        _ url: String, _ flags: UInt32, defaultPort: String? = nil
+    ) -> (scheme: String, host: String, port: String)? {
         guard let handle = unsafe curl_url() else { return nil }
         defer { unsafe curl_url_cleanup(handle) }
-        guard unsafe curl_url_set(handle, CURLUPART_URL, url, UInt32(CURLU_DISALLOW_USER)) == CURLUE_OK,
-            let scheme = unsafe part(CURLUPART_SCHEME, of: handle), let host = unsafe part(CURLUPART_HOST, of: handle),
-            let port = unsafe part(CURLUPART_PORT, of: handle)
+        guard unsafe curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK,
+            let scheme = unsafe part(CURLUPART_SCHEME, of: handle), let host = unsafe part(CURLUPART_HOST, of: handle)
         else { return nil }
+        // A proxy's port is 1080 unless it is told (CURLOPT_PROXY(3)), and 443 for https.
+        let flag = defaultPort == nil || scheme.lowercased() == "https" ? UInt32(CURLU_DEFAULT_PORT) : 0
+        guard let port = unsafe part(CURLUPART_PORT, of: handle, flag) ?? defaultPort else { return nil }
         return (scheme.lowercased(), host, port)
     }
 
-    private static func part(_ part: CURLUPart, of handle: OpaquePointer) -> String? {
+    private static func part(
+        _ part: CURLUPart, of handle: OpaquePointer, _ flags: UInt32 = 0
+    ) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard unsafe curl_url_get(handle, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text = unsafe text
-        else { return nil }
+        guard unsafe curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text = unsafe text else { return nil }
         defer { unsafe curl_free(text) }
         return unsafe String(cString: text)
     }

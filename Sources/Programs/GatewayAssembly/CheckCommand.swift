@@ -2,7 +2,9 @@
 import CommandLineEdge
 import ConsentStores
 import Consents
+import NativeCurl
 import NativeSystem
+import ProviderClients
 import Settings
 import TokenVaults
 
@@ -98,8 +100,33 @@ enum CheckCommand {
         }
         let facts = ProviderFacts(provider)
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
+        let parts = ["codes go to \(facts.issuer.tokenEndpoint)", secrets(provider), way(provider), "it was not asked"]
         return CheckFinding(
-            .ok, "providers.\(provider.name)\(environment): codes go to \(facts.issuer.tokenEndpoint); it was not asked"
-        )
+            .ok, "providers.\(provider.name)\(environment): " + parts.compactMap(\.self).joined(separator: "; "))
+    }
+
+    private static func secrets(_ provider: ProviderSettings) -> String? {
+        let count = provider.client.secrets.count
+        guard count > 1 else { return nil }
+        return "of its \(count) secrets the first is tried first (provider test \(provider.name) says which are taken)"
+    }
+
+    /// Through which proxy the provider's endpoints are asked, without its password; nil where there is none to speak
+    /// of.
+    private static func way(_ provider: ProviderSettings) -> String? {
+        guard let proxy = provider.connection.proxy, !proxy.reveal().isEmpty else { return nil }
+        let definition = ProviderDefinition(provider)
+        let configuration = definition.transport.curlConfiguration
+        let endpoints = [
+            ("codes", definition.facts.issuer.tokenEndpoint), ("profiles", definition.userinfoEndpoint),
+            ("revocations", definition.revocationEndpoint),
+        ]
+        let ways = endpoints.compactMap { name, endpoint in
+            endpoint.map { (name, configuration.proxyShown(for: $0).map { "through \($0)" } ?? "without a proxy") }
+        }
+        let source = if case .environment(let name) = proxy.source { " (from \(name))" } else { "" }
+        let isOneWay = Set(ways.map(\.1)).count == 1
+        let told = isOneWay ? "asked \(ways[0].1)" : ways.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return told + (ways.contains { $0.1.hasPrefix("through") } ? source : "")
     }
 }

@@ -81,7 +81,10 @@ extension AnswerRules {
             codeErrors: profile.codeErrors.map(ProviderClients.ErrorRule.init),
             refreshErrors: profile.refreshErrors.map(ProviderClients.ErrorRule.init),
             correlationMembers: profile.correlationMembers, correlationHeaders: profile.correlationHeaders,
-            lifetimeUnit: profile.lifetimeUnit == .milliseconds ? .milliseconds : .seconds, tokensAt: [])
+            lifetimeUnit: profile.lifetimeUnit == .milliseconds ? .milliseconds : .seconds,
+            tokenMembers: Dictionary(
+                profile.tokenMembers.compactMap { place in JSONPointer(place.text).map { (place.name, $0) } },
+                uniquingKeysWith: { _, last in last }))
     }
 }
 

@@ -7,7 +7,8 @@ import ProviderClients
 import Settings
 import TokenVaults
 
-/// `provider test NAME`: a profile's recorded answers, then one call with a code that cannot be valid.
+/// `provider test NAME`: a profile's recorded answers, then a call of each endpoint with what cannot be valid: a code
+/// for each secret of the client, an access token, and a token to revoke.
 struct ProviderTest: Sendable {
     let name: String
     let place: Workplace
@@ -15,7 +16,7 @@ struct ProviderTest: Sendable {
     func run(json: Bool) async -> CommandOutput {
         if let provider = place.settings.provider(named: name) {
             let findings = RecordedAnswers(provider.profile).findings(at: place.time.now)
-            return CheckOutput.lines(findings + [await probe(provider)], json: json)
+            return CheckOutput.lines(findings + (await probes(of: provider)), json: json)
         }
         do throws(SettingsErrors) {
             guard let profile = ProviderCommands.all(try BuiltInProfiles.load()).first(where: { $0.name == name })
@@ -28,28 +29,82 @@ struct ProviderTest: Sendable {
         }
     }
 
-    /// Asks the token endpoint once, from one of the loops.
-    private func probe(_ provider: ProviderSettings) async -> CheckFinding {
+    /// Asks each endpoint, from one of the loops; the token endpoint once for each secret.
+    private func probes(of provider: ProviderSettings) async -> [CheckFinding] {
         let definition = ProviderDefinition(provider)
         let clients: [CurlClient]
         do throws(StartFailure) {
+            try ProviderFiles.check(provider)
             clients = try Gateway.clients(for: definition, on: place.loops)
         } catch {
-            return CheckFinding(.error, error.sentence)
+            return [CheckFinding(.error, error.sentence)]
         }
-        let loops = place.loops
-        let connection = CurlProviderConnection(definition, timekeeper: place.time) {
-            loops.current.flatMap { current in clients.first { $0.loop === current } }
+        let connect = { @Sendable [loops = place.loops, time = place.time] (definition: ProviderDefinition) in
+            CurlProviderConnection(definition, timekeeper: time) {
+                loops.current.flatMap { current in clients.first { $0.loop === current } }
+            }
         }
-        let parameters = parameters(for: provider)
-        let text = word("probe")
-        let finding = await LoopLauncher(loops: loops).result { () -> CheckFinding in
-            guard let code = AuthorizationCode(text) else { return CheckFinding(.error, "no code could be made") }
-            return verdict(await connection.exchange(code, parameters), definition.facts.issuer.tokenEndpoint)
+        let findings = await LoopLauncher(loops: place.loops).result { () -> [CheckFinding] in
+            var findings = await secrets(provider, definition, connect)
+            let connection = connect(definition)
+            if let endpoint = definition.userinfoEndpoint { findings.append(await userinfo(connection, endpoint)) }
+            if let endpoint = definition.revocationEndpoint { findings.append(await revocation(connection, endpoint)) }
+            return findings
         }
         for client in clients { await client.stop() }
-        return finding
+        return findings
     }
+
+    /// A line for each secret; one that is refused is no error while another is taken.
+    private func secrets(
+        _ provider: ProviderSettings, _ definition: ProviderDefinition,
+        _ connect: @Sendable (ProviderDefinition) -> CurlProviderConnection
+    ) async -> [CheckFinding] {
+        var verdicts: [ProviderVerdict] = []
+        for (index, authentication) in definition.authentications.enumerated() {
+            var single = definition
+            single.authentications = [authentication]
+            guard let code = AuthorizationCode(word("probe")) else { continue }
+            let outcome = await connect(single).exchange(code, parameters(for: provider))
+            let count = definition.authentications.count
+            verdicts.append(
+                ProviderVerdict(
+                    outcome, endpoint: definition.facts.issuer.tokenEndpoint,
+                    secret: count > 1 ? "client_secrets, number \(index + 1) of \(count): " : ""))
+        }
+        let isOneTaken = verdicts.contains(where: \.takesCredentials)
+        return verdicts.map { $0.finding(isAnotherTaken: isOneTaken) }
+    }
+
+    private func userinfo(_ connection: CurlProviderConnection, _ endpoint: String) async -> CheckFinding {
+        let asked = "userinfo endpoint: \(endpoint) was reached"
+        switch await connection.profile(
+            accessToken: SecretText(word("probe")), limit: connection.facts.timeouts.total)
+        {
+        case .refused(let statement):
+            return CheckFinding(.ok, "\(asked) and refuses the token, as it must\(said(statement))")
+        case .failed(let statement) where statement.status == 0:
+            return CheckFinding(.error, "userinfo endpoint: \(endpoint) was not reached, or gave no whole answer")
+        case .failed(let statement):
+            return CheckFinding(.warning, "\(asked), but it is not told whether it refuses the token\(said(statement))")
+        case .fetched:
+            return CheckFinding(.error, "\(asked) and gave a profile for a token that cannot be valid")
+        }
+    }
+
+    private func revocation(_ connection: CurlProviderConnection, _ endpoint: String) async -> CheckFinding {
+        let asked = "revocation endpoint: \(endpoint) was reached"
+        switch await connection.revoke(SecretText(word("probe")), kind: .refreshToken) {
+        case .revoked: return CheckFinding(.ok, "\(asked) and has nothing against a token that it does not know")
+        case .unsupported: return CheckFinding(.warning, "\(asked) and revokes no refresh tokens")
+        case .refused(let statement): return CheckFinding(.warning, "\(asked) and refuses the token\(said(statement))")
+        case .failed(let statement, _) where statement.status == 0:
+            return CheckFinding(.error, "revocation endpoint: \(endpoint) was not reached, or gave no whole answer")
+        case .failed(let statement, _): return CheckFinding(.error, "\(asked), but did nothing\(said(statement))")
+        }
+    }
+
+    private func said(_ statement: ProviderStatement) -> String { ProviderVerdict.said(statement) }
 
     private func parameters(for provider: ProviderSettings) -> ExchangeParameters {
         let isSDKCode = !provider.profile.sdkCodeParameters.isEmpty
@@ -62,98 +117,5 @@ struct ProviderTest: Sendable {
     /// A text that no provider can have given out; of unreserved characters only.
     private func word(_ purpose: String) -> String {
         "consent-gateway-\(purpose)-" + place.entropy.identifier(at: place.time.now).hexadecimal
-    }
-
-    private func verdict(_ outcome: TokenOutcome, _ endpoint: String) -> CheckFinding {
-        let asked = "token endpoint: \(endpoint) was reached"
-        switch outcome {
-        case .rejected(let statement):
-            return CheckFinding(
-                .ok, "\(asked), takes the client's credentials and refuses the code, as it must\(said(statement))")
-        case .credentialsRefused(let statement):
-            return CheckFinding(.error, "\(asked) and refuses the client's credentials\(said(statement))")
-        case .requestRefused(let statement):
-            return CheckFinding(
-                .error, "\(asked) and refuses the request as such, before it looks at the code\(said(statement))")
-        case .throttled(let statement, _):
-            return CheckFinding(.warning, "\(asked) but takes no requests now\(said(statement))")
-        case .notSent(let reason):
-            return CheckFinding(.error, "token endpoint: \(endpoint) was not reached (\(reason.rawValue))")
-        case .unknown(let reason, let statement):
-            return CheckFinding(
-                .error, "token endpoint: \(endpoint): no clear answer (\(reason.rawValue))\(said(statement))")
-        case .unreadable(_, let statement):
-            return CheckFinding(.error, "\(asked), but its answer cannot be read\(said(statement))")
-        case .granted:
-            return CheckFinding(
-                .error, "\(asked) and gave tokens for a code that cannot be valid; they were thrown away")
-        }
-    }
-
-    private func said(_ statement: ProviderStatement) -> String {
-        guard statement.status != 0 else { return "" }
-        let parts = [String(statement.status), statement.error, statement.errorDescription].compactMap(\.self)
-        return ": " + parts.joined(separator: " ")
-    }
-}
-
-/// A profile's recorded answers, read as the gateway reads live ones.
-struct RecordedAnswers: Sendable {
-    private let profile: ProfileSettings
-
-    init(_ profile: ProfileSettings) { self.profile = profile }
-
-    /// A line each, in the order of the profile.
-    func findings(at now: Instant) -> [CheckFinding] {
-        profile.examples.map { example in
-            let read = reading(of: example, now: now)
-            let sentence = "\(example.call.rawValue): \(example.title): "
-            return read.contains(example.expected)
-                ? CheckFinding(.ok, sentence + example.expected)
-                : CheckFinding(.error, sentence + "read as \(read[0]), not as \(example.expected)")
-        }
-    }
-
-    /// The words that the outcome may be called; there is at least one.
-    private func reading(of example: ProfileSettings.AnswerExample, now: Instant) -> [String] {
-        let answer = ProviderAnswer(
-            status: example.status,
-            headers: [("Content-Type", example.contentType)] + example.headers.map { ($0.name, $0.text) },
-            body: Array(example.body.utf8))
-        let rules = AnswerRules(profile)
-        switch example.call {
-        case .code, .refresh:
-            let call: TokenReader.Call = example.call == .code ? .code : .refresh
-            return words(TokenReader(rules).read(answer, to: call, sent: [], now: now))
-        case .userinfo:
-            let claims = profile.claims.compactMap(ProviderClients.ClaimRule.init)
-            guard case .fetched(let fetched) = ProfileReader(claims, rules).read(answer, sent: []) else {
-                return example.expected == "success" ? ["no profile"] : [example.expected]
-            }
-            let wrong = example.expectedClaims.first { text(fetched, $0.name) != $0.text }
-            return [wrong.map { "a profile with another \($0.name)" } ?? "success"]
-        }
-    }
-
-    private func words(_ outcome: TokenOutcome) -> [String] {
-        switch outcome {
-        case .granted: ["success"]
-        case .rejected: ["grant_dead"]
-        case .credentialsRefused: ["credentials"]
-        case .requestRefused: ["request"]
-        case .throttled: ["throttled", "not_processed"]
-        case .notSent: ["not_processed"]
-        case .unknown: ["unknown"]
-        case .unreadable: ["unreadable"]
-        }
-    }
-
-    private func text(_ profile: Profile, _ name: String) -> String? {
-        switch ClaimName(rawValue: name).flatMap({ profile.claims[$0] }) {
-        case .text(let text): text
-        case .flag(let flag): String(flag)
-        case .integer(let integer): String(integer)
-        case nil: AddressPart(rawValue: name).flatMap { profile.address[$0] }
-        }
     }
 }

@@ -20,13 +20,19 @@ package enum Oddity: String, Sendable, CaseIterable {
 /// The members of a token answer (RFC 6749, section 5.1), each read for itself: an odd one never costs the tokens.
 struct TokenMembers {
     private let object: JSONValue
+    private let places: [String: JSONPointer]
     private let unit: AnswerRules.LifetimeUnit
     private(set) var oddities: [Oddity] = []
 
     init(_ object: JSONValue, _ rules: AnswerRules) {
-        let nested = rules.tokensAt.reduce(object) { here, name in here?[name] }
-        self.object = nested ?? object
+        self.object = object
+        places = rules.tokenMembers
         unit = rules.lifetimeUnit
+    }
+
+    private func member(_ name: String) -> JSONValue? {
+        if let place = places[name] { return place.value(in: object) }
+        return object[name]
     }
 
     /// - Returns: nil where there is no access token.
@@ -40,10 +46,10 @@ struct TokenMembers {
     }
 
     /// Empty and blank ones are none.
-    private func token(_ name: String) -> SecretText? { object[name]?.filledText.map(SecretText.init) }
+    private func token(_ name: String) -> SecretText? { member(name)?.filledText.map(SecretText.init) }
 
     private mutating func tokenType() -> String {
-        guard let type = object["token_type"]?.string, !type.isEmpty else {
+        guard let type = member("token_type")?.string, !type.isEmpty else {
             oddities.append(.tokenTypeMissing)
             return "Bearer"
         }
@@ -53,33 +59,35 @@ struct TokenMembers {
     }
 
     private mutating func expiresIn() -> Int64? {
-        if let member = object["expires_in"], !(member.isNull && object["expires"] != nil) {
+        if let member = member("expires_in"), !(member.isNull && self.member("expires") != nil) {
             let seconds = Lifetime.seconds(member, unit: unit)
             if seconds == nil { oddities.append(.lifetimeUnusable) }
             return seconds
         }
-        guard let seconds = Lifetime.seconds(object["expires"], unit: unit) else { return nil }
+        guard let seconds = Lifetime.seconds(member("expires"), unit: unit) else { return nil }
         oddities.append(.lifetimeInExpires)
         return seconds
     }
 
     private func refreshTokenExpiresIn() -> Int64? {
         for name in ["refresh_token_expires_in", "refresh_expires_in"] {
-            if let seconds = Lifetime.seconds(object[name], unit: unit), seconds >= 60 { return seconds }
+            if let seconds = Lifetime.seconds(member(name), unit: unit), seconds >= 60 { return seconds }
         }
         return nil
     }
 
-    /// An array; else separated by blanks; else, where there is no blank, by commas. Empty: none was named.
+    /// An array; else separated by blanks; else, where there is no blank, by commas; else, where there is neither, by
+    /// plus signs, as of a form that was encoded twice. Empty: none was named.
     private mutating func scopes() -> ScopeSet? {
-        guard let member = object["scope"], !member.isNull else { return nil }
+        guard let member = member("scope"), !member.isNull else { return nil }
         let names: [String]
         if let array = member.array {
             names = array.compactMap(\.string).flatMap { TokenMembers.split($0) }
         } else if let text = member.string {
             let blankSeparated = TokenMembers.split(text)
+            let separator: Character = text.contains(",") ? "," : "+"
             let hasBlank = blankSeparated.count > 1
-            names = hasBlank ? blankSeparated : text.split(separator: ",").flatMap { TokenMembers.split($0) }
+            names = hasBlank ? blankSeparated : text.split(separator: separator).flatMap { TokenMembers.split($0) }
         } else {
             oddities.append(.scopeUnreadable)
             return nil

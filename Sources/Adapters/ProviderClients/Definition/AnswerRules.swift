@@ -11,21 +11,22 @@ package struct AnswerRules: Sendable {
     /// Header fields that hold it; compared without regard to case.
     package var correlationHeaders: [String]
     package var lifetimeUnit: LifetimeUnit
-    /// Member names that lead to the object with the tokens; empty where they stand at the top.
-    package var tokensAt: [String]
+    /// Where a member of a token answer stands if not at the top under its own name: `access_token` and the like, each
+    /// with the one place where it is looked for. The answer of a provider that gives two tokens holds another's there.
+    package var tokenMembers: [String: JSONPointer]
 
     package enum LifetimeUnit: Sendable { case seconds, milliseconds }
 
     package init(
         codeErrors: [ErrorRule], refreshErrors: [ErrorRule], correlationMembers: [String],
-        correlationHeaders: [String], lifetimeUnit: LifetimeUnit, tokensAt: [String]
+        correlationHeaders: [String], lifetimeUnit: LifetimeUnit, tokenMembers: [String: JSONPointer]
     ) {
         self.codeErrors = codeErrors
         self.refreshErrors = refreshErrors
         self.correlationMembers = correlationMembers
         self.correlationHeaders = correlationHeaders
         self.lifetimeUnit = lifetimeUnit
-        self.tokensAt = tokensAt
+        self.tokenMembers = tokenMembers
     }
 }
 

@@ -15,6 +15,7 @@ extension ProfileSettings {
         correlationMembers = section.texts("correlation_members") ?? []
         correlationHeaders = section.texts("correlation_headers") ?? []
         lifetimeUnit = section.choice("lifetime_unit", of: LifetimeUnit.self) ?? .seconds
+        tokenMembers = section.tokenMembers("token_members") ?? []
         scopeSeparator = section.text("scope_separator") ?? " "
         claims = section.sections("claims").map(Self.claimRule)
         scopeClaims = Self.scopeClaims(&section)
@@ -58,7 +59,8 @@ extension ProfileSettings {
             contentType: section.text("content_type") ?? "application/json",
             body: section.possiblyEmptyText("body"),
             expected: section.requiredText("expected"),
-            expectedClaims: section.namedTexts("claims") ?? [])
+            expectedClaims: section.namedTexts("claims") ?? [],
+            expectedTokens: section.namedTexts("tokens") ?? [])
     }
 }
 
@@ -108,6 +110,29 @@ extension SectionReader {
         return value(key, "must be forbidden, static or {grace: 30s}") { text in
             ["forbidden": RefreshTokenReuse.forbidden, "static": .static][text]
         }
+    }
+
+    /// Where members of a token answer stand, each by a JSON pointer; nil where nothing is said.
+    mutating func tokenMembers(_ key: String) -> [NamedText]? {
+        guard let places = namedTexts(key) else { return nil }
+        let known = [
+            "access_token", "refresh_token", "id_token", "token_type", "expires_in", "scope",
+            "refresh_token_expires_in",
+        ]
+        for place in places {
+            if !known.contains(place.name) {
+                fail(key, "has no member \(place.name); known are \(known.joined(separator: ", "))")
+            } else if !place.text.hasPrefix("/") || !Self.hasWholeEscapes(place.text) {
+                fail(key, "must name a place for \(place.name) such as /authed_user/\(place.name) (a JSON pointer)")
+            }
+        }
+        return places
+    }
+
+    /// Whether each tilde is one of RFC 6901's two escapes.
+    private static func hasWholeEscapes(_ pointer: String) -> Bool {
+        pointer.split(separator: "~", omittingEmptySubsequences: false).dropFirst()
+            .allSatisfy { $0.hasPrefix("0") || $0.hasPrefix("1") }
     }
 
     /// A text that may be empty, such as an answer's body.

@@ -11,6 +11,10 @@ extension ProviderSettings {
         let facts = preset?.presets ?? profiles.generic.presets
         self.preset = preset?.name
         profile = preset ?? profiles.generic
+        if let unit = section.choice("lifetime_unit", of: ProfileSettings.LifetimeUnit.self) {
+            profile.lifetimeUnit = unit
+        }
+        if let places = section.tokenMembers("token_members") { profile.tokenMembers = places }
         let place = ProviderPlace(&section, preset: preset)
         environment = place.environment
         issuer = section.endpoint("issuer")

@@ -49,6 +49,8 @@ package struct ProfileSettings: Sendable {
     package var correlationMembers: [String]
     package var correlationHeaders: [String]
     package var lifetimeUnit: LifetimeUnit
+    /// Members of a token answer that do not stand at the top under their own name: name → JSON pointer (RFC 6901).
+    package var tokenMembers: [NamedText]
     /// What stands between two scopes in a *request*.
     package var scopeSeparator: String
     /// Claims of the userinfo answer: what the gateway calls them, and where they stand.
@@ -134,5 +136,8 @@ package struct ProfileSettings: Sendable {
         package var expected: String
         /// For `success` of userinfo: claims of the normal form, as text.
         package var expectedClaims: [NamedText]
+        /// For `success` of the others: members of the token answer as they must be read, `expires_in` in seconds,
+        /// scopes with blanks between them.
+        package var expectedTokens: [NamedText]
     }
 }

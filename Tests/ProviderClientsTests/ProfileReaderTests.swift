@@ -147,7 +147,9 @@ struct ProfileReaderTests {
             (200, ""), (200, "{}"), (200, "[]"), (200, "null"), (200, "sub=u1"), (200, "<html>"),
             (200, #"{"sub":"u1""#),
             (200, #"{"error":"server_error"}"#), (200, #"{"sub":null,"email":7.5}"#), (204, ""), (302, ""), (400, ""),
-            (404, #"{"sub":"u1"}"#), (429, ""), (500, #"{"sub":"u1"}"#), (503, ""),
+            // A firewall's page is not the provider's word.
+            (401, "<html>"), (403, "<!DOCTYPE html>"), (404, #"{"sub":"u1"}"#), (429, ""), (500, #"{"sub":"u1"}"#),
+            (503, ""),
         ])
     func failed(status: Int, body: String) {
         guard case .failed(let statement) = read(ProviderAnswer(status, body)) else {

@@ -22,7 +22,8 @@ package struct ProfileReader: Sendable {
         }
         let complaint = Complaint(status: answer.status, body: body)
         var statement = StatementReader(rules, sent).read(answer, body, complaint)
-        if answer.status == 401 || answer.status == 403 { return .refused(statement) }
+        // A page for people comes from something in front of the provider, and is not the provider's word.
+        if answer.status == 401 || answer.status == 403, body.kind != .html { return .refused(statement) }
         if answer.isSuccess, complaint.error == nil {
             // A page that came with success may show the person's attributes.
             statement.errorDescription = isSigned ? "the answer is a signed JWT" : nil

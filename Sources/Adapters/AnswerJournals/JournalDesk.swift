@@ -71,14 +71,14 @@ struct JournalDesk: ~Copyable {
         for path in pathsOfOthers() where left[path] == nil {
             do throws(SystemCallError) {
                 let journal = LeftJournal(try JournalFile(leftAt: path))
-                if journal.isTorn { contents.tornJournals += 1 }
+                if journal.isTorn { contents.tornJournals.append(path) }
                 left[path] = journal
                 for entry in journal.found { remember(entry) }
                 if journal.isEmpty { remove(path) }
             } catch {
                 // Its instance lives, or another one has taken it or settled it.
                 if error.code == EWOULDBLOCK || error.code == ENOENT { continue }
-                contents.unreadable.append("\(error)")
+                contents.unreadable.append("\(path): \(error)")
             }
         }
         contents.entries = order.compactMap { waiting[$0] }

@@ -19,10 +19,16 @@ struct FileGuardian: Sendable {
     /// - Parameter writeAheadLog: what the log was when it was made; nil before that.
     /// - Throws: `outOfReach`.
     func check(writeAheadLog: FileIdentity?) throws(StoreFailure) {
-        guard try identity(of: path) == database else { throw .outOfReach("the file was deleted or replaced") }
+        guard try identity(of: path) == database else { throw gone(path) }
         if let writeAheadLog, try identity(of: path + "-wal") != writeAheadLog {
-            throw .outOfReach("the write-ahead log was deleted or replaced")
+            throw gone(path + "-wal")
         }
-        guard locks.isOwnFileInPlace else { throw .outOfReach("this instance's lock file was removed") }
+        guard locks.isOwnFileInPlace else {
+            throw .outOfReach("this instance's lock file was removed from the state folder; start the gateway again")
+        }
+    }
+
+    private func gone(_ file: String) -> StoreFailure {
+        .outOfReach("\(file) was deleted or replaced while it was in use; put it back, and start the gateway again")
     }
 }

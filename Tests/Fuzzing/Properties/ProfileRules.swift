@@ -18,7 +18,10 @@ struct ProfileRules: Sendable {
             codeErrors: profile.codeErrors.map(ProfileRules.rule),
             refreshErrors: profile.refreshErrors.map(ProfileRules.rule),
             correlationMembers: profile.correlationMembers, correlationHeaders: profile.correlationHeaders,
-            lifetimeUnit: profile.lifetimeUnit == .seconds ? .seconds : .milliseconds, tokensAt: [])
+            lifetimeUnit: profile.lifetimeUnit == .seconds ? .seconds : .milliseconds,
+            tokenMembers: Dictionary(
+                profile.tokenMembers.compactMap { place in JSONPointer(place.text).map { (place.name, $0) } },
+                uniquingKeysWith: { _, last in last }))
         claims = profile.claims.compactMap { rule in
             ProviderClients.ClaimRule.Form(rawValue: rule.form.rawValue)
                 .flatMap { ProviderClients.ClaimRule(claim: rule.claim, from: rule.from, form: $0) }

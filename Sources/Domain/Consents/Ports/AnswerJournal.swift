@@ -27,8 +27,8 @@ package struct JournalEntry: Sendable, Equatable {
 package struct JournalContents: Sendable {
     /// Oldest first, within each instance's journal.
     package var entries: [JournalEntry] = []
-    /// Journals whose last entry was cut off by a crash: it had never been acknowledged.
-    package var tornJournals = 0
+    /// Paths of the journals whose last entry was cut off by a crash: it had never been acknowledged.
+    package var tornJournals: [String] = []
     /// Journals of ended instances that could not be read, each with the reason.
     package var unreadable: [String] = []
 

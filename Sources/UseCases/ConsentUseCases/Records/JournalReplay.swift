@@ -18,9 +18,8 @@ struct JournalReplay: Sendable {
     /// - Returns: the grants that lie beside their codes now, to be made consents.
     func callAsFunction() async -> [(code: BlindIndex, sealed: SealedBytes)] {
         let contents = await journal.unsettled()
-        if contents.tornJournals > 0 {
-            log.warning(
-                "the last entry of an ended instance's journal was cut off", [Fact(.count, contents.tornJournals)])
+        for path in contents.tornJournals {
+            log.warning("the last entry of an ended instance's journal was cut off", [Fact(.path, path)])
         }
         for reason in contents.unreadable {
             log.error("an ended instance's journal cannot be read", [Fact(.reason, reason)])

@@ -18,6 +18,7 @@ python3 Tests/EndToEnd/operations.py
 python3 Tests/EndToEnd/store_outage.py
 python3 Tests/EndToEnd/store_faults.py
 python3 Tests/EndToEnd/transport.py
+/usr/bin/python3 Tests/EndToEnd/http2.py
 python3 Tests/EndToEnd/idle.py
 python3 Tests/EndToEnd/restart.py
 python3 Tests/EndToEnd/kill_exchange.py "${1:-17}" "${2:-3}"

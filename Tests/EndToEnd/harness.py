@@ -174,6 +174,9 @@ class Proxy:
         self.at = lambda step: True
         self.token_requests = []
         self.exchanges = []
+        # What broke a connection, for whoever looks into a failure.
+        self.errors = []
+        self.passed = []
         self.userinfo_requests = []
         self.answers = []
         self.lock = threading.Lock()
@@ -194,8 +197,9 @@ class Proxy:
             with connection, socket.create_connection((self.target[0], int(self.target[1]))) as upstream:
                 while self.pass_one(connection, upstream):
                     pass
-        except OSError:
-            pass
+        except OSError as error:
+            with self.lock:
+                self.errors.append(repr(error))
 
     def pass_one(self, connection, upstream):
         request = read_message(connection)
@@ -219,6 +223,9 @@ class Proxy:
         if not self.at(call_name + ".answer"):
             return False
         connection.sendall(answer)
+        if call_name == "token":
+            with self.lock:
+                self.passed.append((request, time.monotonic()))
         return self.at(call_name + ".answered")
 
     def tokens(self):
@@ -232,6 +239,12 @@ class Proxy:
         with self.lock:
             return sum(needle in request for request in self.token_requests)
 
+    def was_answered_before(self, code, moment):
+        """Whether the provider's answer to a code had been handed to the gateway's socket by then."""
+        needle = b"code=" + code.encode()
+        with self.lock:
+            return any(needle in request and at < moment for request, at in self.passed)
+
     def was_followed_up(self, code):
         """Whether the access token that a code brought was used: the gateway had committed it before."""
         needle = b"code=" + code.encode()
@@ -243,6 +256,8 @@ class Proxy:
         return False
 
     def close(self):
+        # Wakes the thread in accept(2): it would go on with whatever gets the descriptor's number next.
+        self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
 

@@ -159,14 +159,16 @@ def outage_at_a_refresh(house, outage, ending, consent):
 
     def refresh():
         try:
-            answers.append(call(gateway.ready["api"], "POST", f"/v1/consents/{consent}/refresh", None, house.authorized()))
+            answers.append(
+                call(gateway.ready["api"], "POST", f"/v1/consents/{consent}/refresh", None, house.authorized()))
         except OSError:
             pass
 
     caller = threading.Thread(target=refresh)
     caller.start()
     if not reached.wait(20):
-        raise Failure(f"the refresh token never went out: {answers}")
+        raise Failure(
+            f"the refresh token never went out: {answers}; the proxy saw {house.proxy.errors}")
     house.proxy.at = lambda step: True
     journaled(house, gateway)
     if ending == "kill":

@@ -198,3 +198,15 @@ let package = Package(
     ] + fuzzing,
     swiftLanguageModes: [.v6]
 )
+
+// Built only when Tests/Benchmarks/run asks for it, with testing enabled: it uses the store's own writer.
+if Context.environment["BENCHMARKS"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "exchange-bench",
+            dependencies: [
+                "Consents", "ConsentStores", "NativeCrypto", "NativeCurl", "NativeEventLoop", "NativeHTTPServer",
+                "NativeJSON", "NativeSQLite", "NativeSystem", "Observability",
+            ],
+            path: "Tests/Benchmarks/ExchangeBench", swiftSettings: language))
+}

@@ -104,7 +104,7 @@ struct ProfileReaderTests {
             """
         #expect(
             profile(body)?.claims == [
-                .sub: .text("42"), .givenName: .text("a\0b"), .phoneNumber: .text("4082560980"),
+                .sub: .text("42"), .phoneNumber: .text("4082560980"),
                 .payerID: .text("\u{202E}\u{1F468}\u{200D}\u{1F469}"),
             ])
     }
@@ -113,6 +113,12 @@ struct ProfileReaderTests {
     func subject() {
         #expect(profile(#"{"user_id":"u2","sub":"u1"}"#)?.claims[.sub] == .text("u1"))
         #expect(profile(#"{"user_id":"u2","sub":""}"#)?.claims[.sub] == .text("u2"))
+    }
+
+    @Test("a text with U+0000 in it is nobody's identifier, name or address")
+    func nullCharacter() {
+        let body = #"{"sub":"u\u00001","user_id":"u2","address":{"locality":"b\u0000","country":"DE"},"name":"\u0000"}"#
+        #expect(profile(body) == Profile(claims: [.sub: .text("u2")], address: [.country: "DE"]))
     }
 
     @Test("aggregated and distributed claims are left where they are")

@@ -108,6 +108,8 @@ struct FaultTests {
             #expect(!fault.places.isEmpty && fault.sentence.hasSuffix("."), "\(fault.name)")
             let takesNumber = (try? Fault(fault.name + "=1", asked: .globally)) != nil
             #expect(fault.sentence.contains("NUMBER") == takesNumber, "\(fault.name)")
+            #expect((fault.number != nil) == takesNumber, "\(fault.name)")
+            if let number = fault.number { #expect(fault.sentence.contains("(\(number))"), "\(fault.name)") }
             let made = try Fault(fault.name, asked: .globally)
             #expect(made.places == Set(fault.places))
         }

@@ -46,9 +46,11 @@ struct FaultAnswerTests {
             } else {
                 #expect(answer.headers["retry-after"] == nil, "\(item)")
             }
-            if case .kept(let lifetime, let scopes, let isRefreshable) = end {
-                check(answer.json, item, lifetime: lifetime, scopes: scopes, isRefreshable: isRefreshable)
-                #expect(answer.json["provider_subject"]?.string == People.named("canary\(number)").userID, "\(item)")
+            if case .kept = end {
+                check(answer.json, item, end)
+                let isKnown = answer.json["profile_status"]?.string == "current"
+                let person = isKnown ? People.named("canary\(number)").userID : nil
+                #expect(answer.json["provider_subject"]?.string == person, "\(item)")
             } else {
                 #expect(!answer.text.contains("canary"), "\(item): \(answer.text)")
             }
@@ -59,16 +61,17 @@ struct FaultAnswerTests {
             let sent = faulty.provider.sendings(ofCode: code).sent
             #expect(end.isUnspent ? (1...2).contains(sent) : sent == 1, "\(item)")
             // The tokens are the provider's, byte for byte: the next refresh is taken.
-            guard case .kept(_, _, true) = end, let id = answer.id else { return }
+            guard case .kept(_, _, true, _) = end, let id = answer.id else { return }
             #expect(try await faulty.gateway.refresh(id).status == 200, "\(item)")
         }
     }
 
-    private func check(_ record: JSONValue, _ item: FaultCase, lifetime: Int, scopes: Int, isRefreshable: Bool) {
+    private func check(_ record: JSONValue, _ item: FaultCase, _ end: ExchangeEnd) {
+        guard case .kept(let lifetime, let scopes, let isRefreshable, let profile) = end else { return }
         #expect(record["status"]?.string == "active", "\(item)")
         #expect(record["refreshable"]?.boolean == isRefreshable, "\(item)")
         #expect(record["scopes"]?["granted"]?.count == scopes, "\(item)")
-        #expect(record["profile_status"]?.string == "current", "\(item)")
+        #expect(record["profile_status"]?.string == profile.rawValue, "\(item)")
         let ends = seconds(record["access_token_expires_at"]?.string), begins = seconds(record["created_at"]?.string)
         // Counted from before the request; a slow answer takes its time.
         #expect((lifetime - 30...lifetime + 1).contains(ends - begins), "\(item): \(ends - begins) s")
@@ -101,6 +104,9 @@ struct FaultAnswerTests {
             #expect(record["status"]?.string == end.record, "\(item)")
             #expect(record["last_refreshed_at"]?.isNull == (end != .refreshed), "\(item)")
             #expect(faulty.provider.sendings(ofRefreshToken: token).sent == 1, "\(item)")
+            for event in try await faulty.gateway.events(id) {
+                expectNoSecret(in: "\(event.draft.data)", "an event after \(item)")
+            }
             // A call on a connection that looks alive and is not is unknown, and not sent again.
             guard end == .refreshed, !item.isLate, item.name != "idle_dead" else { return }
             let next = try #require(faulty.provider.refreshToken(ofCode: code))
@@ -114,8 +120,9 @@ struct FaultAnswerTests {
     func profile() async throws {
         try await FaultyGateway.each(of: FaultCases.all.filter { $0.profile != nil }) { faulty, item, number in
             guard let end = item.profile else { return }
-            let made = try await faulty.post(item, number, at: .userinfo)
-            #expect(made.status == 201, "\(item): \(made.text)")
+            // Where the profile is waited for as long as can be, a busy machine may answer a moment too late.
+            let made = try await faulty.postToTheEnd(item, number, at: .userinfo)
+            #expect(made.status == 201 || item.isLate && made.status == 200, "\(item): \(made.text)")
             #expect(made.json["status"]?.string == "active", "\(item)")
             #expect(made.json["profile_status"]?.string == end.rawValue, "\(item)")
             #expect((made.json["profile"]?.count ?? 0 > 0) == (end == .current), "\(item)")
@@ -136,6 +143,7 @@ struct FaultAnswerTests {
         "address_as_text": ["address": ["formatted": "1 Main St\nSan Jose, CA 95131\nUS"]],
         "address_odd": ["address": nil],
         "phone_local": ["phone_number": "4082560980"],
+        "null_in_claims": ["sub": nil, "name": nil],
         "claims_null": ["email": nil, "name": nil, "address": nil],
         "claim_sources": ["address": nil, "phone_number": nil],
     ]

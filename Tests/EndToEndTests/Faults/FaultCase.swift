@@ -32,8 +32,9 @@ struct FaultCase: Sendable, CustomStringConvertible {
 
 /// The end of a code.
 enum ExchangeEnd: Sendable, Equatable {
-    /// A consent: the access token's seconds, the number of granted scopes, and whether it can be refreshed.
-    case kept(lifetime: Int = 900, scopes: Int = 6, isRefreshable: Bool = true)
+    /// A consent: the access token's seconds, the number of granted scopes, whether it can be refreshed, and what came
+    /// of the profile.
+    case kept(lifetime: Int = 900, scopes: Int = 6, isRefreshable: Bool = true, profile: ProfileEnd = .current)
     case rejected
     case unreadable
     case unknown

@@ -18,6 +18,7 @@ enum FaultCases {
         taken("token_type_other"),
         taken("long_tokens"),
         taken("long_tokens=40000"),
+        taken("access_token_line_break", .kept(profile: .pending)),
         taken("refresh_token_missing", .kept(isRefreshable: false)),
         taken("refresh_token_blank", .kept(isRefreshable: false)),
         taken("refresh_token_null", .kept(isRefreshable: false)),
@@ -77,6 +78,9 @@ enum FaultCases {
         takenEverywhere("status=203", revocation: .revoked),
         takenEverywhere("status=299", revocation: .revoked),
         takenEverywhere("gzip"),
+        takenEverywhere("encoding_identity"),
+        takenEverywhere("odd_fields", revocation: .revoked),
+        takenEverywhere("many_fields", revocation: .revoked),
         takenEverywhere("chunked", revocation: .revoked),
         takenEverywhere("http_1_0", revocation: .revoked),
         takenEverywhere("connection_close", revocation: .revoked),
@@ -91,6 +95,8 @@ enum FaultCases {
     static let unreadable = [
         unreadable("html"),
         unreadable("empty"),
+        FaultCase(
+            "no_content", exchange: .unreadable, refresh: .unknown, profile: .pending, revocation: .revoked),
         unreadable("blank"),
         unreadable("empty_object"),
         unreadable("array"),
@@ -103,6 +109,7 @@ enum FaultCases {
         unreadable("half_json"),
         unreadable("two_documents"),
         unreadable("gzip_broken"),
+        unreadable("encoding_unknown"),
         unreadable("gzip_bomb"),
     ]
 
@@ -197,6 +204,8 @@ enum FaultCases {
             isLate: true),
         takenEverywhere("drip=0.5", revocation: .revoked),
         unknown("endless_head", revocation: .again),
+        unknown("endless_hints", revocation: .again),
+        unknown("switching", revocation: .again),
         FaultCase("endless_body", exchange: .unreadable, refresh: .unknown, profile: .pending, revocation: .again),
         FaultCase("large_body", exchange: .unreadable, refresh: .unknown, profile: .pending),
         FaultCase("length_too_long", exchange: .kept, refresh: .refreshed, profile: .pending, revocation: .again),
@@ -222,6 +231,7 @@ enum FaultCases {
         FaultCase("address_as_text", profile: .current),
         FaultCase("address_odd", profile: .current),
         FaultCase("phone_local", profile: .current),
+        FaultCase("null_in_claims", profile: .current),
         FaultCase("claims_null", profile: .current),
         FaultCase("claim_sources", profile: .current),
         FaultCase("userinfo_jwt", profile: .pending),

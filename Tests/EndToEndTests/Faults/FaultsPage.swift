@@ -12,14 +12,18 @@ enum FaultsPage {
             page += row(["fault", "what happens", "exchange", "new consent screen", "refresh", "profile", "revocation"])
             page += row(Array(repeating: "---", count: 7))
             for fault in FaultTable.list where fault.group == group {
-                for item in FaultCases.all where item.name == fault.name { page += row(of: item, fault.sentence) }
+                for item in FaultCases.all where item.name == fault.name { page += row(of: item, fault) }
             }
         }
         return page
     }
 
-    private static func row(of item: FaultCase, _ sentence: String) -> String {
-        row([
+    private static func row(of item: FaultCase, _ fault: FaultDescription) -> String {
+        let parts = item.fault.split(separator: "=")
+        let number = fault.number ?? ""
+        let sentence = fault.sentence.replacing(" (\(number))", with: "")
+            .replacing("NUMBER", with: parts.count > 1 ? String(parts[1]) : number)
+        return row([
             "`\(item.fault)`" + (item.isGeneric ? " (by endpoints)" : ""), sentence, exchange(item),
             item.exchange.map { $0.needsNewConsent ? "yes" : "no" } ?? "", refresh(item),
             item.profile?.rawValue ?? "", item.revocation.map(word) ?? "",

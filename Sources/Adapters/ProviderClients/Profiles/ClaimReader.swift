@@ -40,7 +40,7 @@ struct ClaimReader {
 
     private func claim(_ value: JSONValue, _ form: ClaimRule.Form) -> ClaimValue? {
         switch form {
-        case .text: value.filledText.map(ClaimValue.text)
+        case .text: ClaimReader.text(value).map(ClaimValue.text)
         case .boolean: ClaimReader.flag(value).map(ClaimValue.flag)
         case .number: ClaimReader.number(value).map(ClaimValue.integer)
         case .address: nil
@@ -48,10 +48,16 @@ struct ClaimReader {
     }
 
     private func address(_ value: JSONValue) -> [AddressPart: String]? {
-        if let text = value.string?.isEmpty == false ? value.filledText : nil { return [.formatted: text] }
+        if value.kind == .string, let text = ClaimReader.text(value) { return [.formatted: text] }
         var parts: [AddressPart: String] = [:]
-        for part in AddressPart.allCases { parts[part] = value[part.rawValue]?.filledText }
+        for part in AddressPart.allCases { parts[part] = value[part.rawValue].flatMap(ClaimReader.text) }
         return parts.isEmpty ? nil : parts
+    }
+
+    /// Nobody's name, address or identifier holds U+0000, and what reads the attributes after us may end a text there:
+    /// one person's identifier would then pass for another's.
+    private static func text(_ value: JSONValue) -> String? {
+        value.filledText.flatMap { $0.utf8.contains(0) ? nil : $0 }
     }
 
     private static func flag(_ value: JSONValue) -> Bool? {

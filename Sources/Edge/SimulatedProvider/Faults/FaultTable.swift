@@ -28,6 +28,8 @@ package struct FaultDescription: Sendable, Equatable {
     package let group: String
     /// In the order in which a grant meets them.
     package let places: [FaultPlace]
+    /// The number where none is given, as it stands in the sentence; nil for a fault that takes none.
+    package let number: String?
 }
 
 /// Every fault there is.
@@ -56,7 +58,8 @@ package enum FaultTable {
             group.rows.map { row in
                 FaultDescription(
                     name: row.name, sentence: row.sentence, group: group.title,
-                    places: FaultPlace.allCases.filter(row.places.contains))
+                    places: FaultPlace.allCases.filter(row.places.contains),
+                    number: row.number.map { String(Int($0)) })
             }
         }
     }

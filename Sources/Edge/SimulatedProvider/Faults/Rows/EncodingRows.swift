@@ -28,6 +28,9 @@ extension FaultTable {
             answer.body = Gzip.stored(answer.body)
             answer = answer.adding("Content-Encoding", "gzip")
         },
+        .bend("encoding_identity", "The answer says Content-Encoding: identity.", at: .calls) { answer, _ in
+            answer = answer.adding("Content-Encoding", "identity")
+        },
         .wire("chunked", "The answer comes in chunks of NUMBER bytes (7), with a trailer.", number: 7) {
             answer, strike in RawAnswer([.bytes(WireText(answer).chunked(of: max(1, strike.count)))])
         },
@@ -43,6 +46,20 @@ extension FaultTable {
         .wire("bare_line_feeds", "The head's lines end with LF alone.") { answer, _ in
             var text = WireText(answer)
             text.lineEnd = "\n"
+            return RawAnswer([.bytes(text.bytes)])
+        },
+        .wire("odd_fields", "The head holds folded, nameless and non-ASCII fields, and two cookies.") { answer, _ in
+            var text = WireText(answer)
+            text.answer.fields += [
+                .init("X-Folded", "one\r\n  two"), .init("X-Latin", "caf\u{E9}"), .init("X-Empty", ""),
+                .init("Set-Cookie", "a=1; Path=/"), .init("Set-Cookie", "a=2; Path=/"), .init("", "nameless"),
+            ]
+            return RawAnswer([.bytes(text.bytes)])
+        },
+        .wire("many_fields", "The head has NUMBER fields (200) more.", number: 200) { answer, strike in
+            var text = WireText(answer)
+            let count = min(strike.count, 100_000)
+            text.answer.fields += (0..<count).map { .init("X-Field-\($0)", "some words that matter to nobody") }
             return RawAnswer([.bytes(text.bytes)])
         },
         .wire("early_hints", "100 and 103 come before the answer.") { answer, _ in

@@ -37,6 +37,11 @@ extension FaultTable {
         profile("phone_local", "The phone number has no country code.") { members, _ in
             members.set("phone_number", #""4082560980""#)
         },
+        profile("null_in_claims", "name and user_id hold U+0000, and there is no sub.") { members, _ in
+            members.remove("sub")
+            members.set("user_id", #""a\u0000b""#)
+            members.set("name", #""Ada\u0000Canary""#)
+        },
         profile("claims_null", "Every claim but the identity is null.") { members, _ in
             for name in members.pairs.map(\.name) where name != "sub" && name != "user_id" {
                 members.set(name, "null")

@@ -15,6 +15,11 @@ extension FaultTable {
                 members.set(name, text.dropLast() + "." + String(repeating: "x", count: length) + "\"")
             }
         },
+        .members("access_token_line_break", "The access token has a line break and a header field in it.") {
+            members, _ in
+            guard let text = members["access_token"] else { return }
+            members.set("access_token", text.dropLast() + #".\r\nX-Injected: 1""#)
+        },
         .members("refresh_token_missing", "No refresh_token.") { members, _ in members.remove("refresh_token") },
         .members("refresh_token_blank", "refresh_token is a blank.") { members, _ in
             members.set("refresh_token", #"" ""#)

@@ -6,6 +6,10 @@ extension FaultTable {
             .blockedPage
         },
         unreadable("empty", "200 with no body.", ""),
+        .bend("no_content", "204, which has no body.", at: .callsAndRevocation) { answer, _ in
+            answer.status = 204
+            answer.body = []
+        },
         unreadable("blank", "200 with blanks for a body.", " \r\n"),
         unreadable("empty_object", "200 with {}.", "{}"),
         unreadable("array", "200 with an array in place of an object.", #"[{"access_token":"A","sub":"S"}]"#),
@@ -30,7 +34,10 @@ extension FaultTable {
         .bend("gzip_broken", "The answer says that it is compressed, and is not.", at: .calls) { answer, _ in
             answer = answer.adding("Content-Encoding", "gzip")
         },
-        .bend("gzip_bomb", "A few KiB that unpack to NUMBER MiB (64).", number: 64, at: .calls) { answer, strike in
+        .bend("encoding_unknown", "The answer says that it is encoded in a way that nobody knows.", at: .calls) {
+            answer, _ in answer = answer.adding("Content-Encoding", "x-secret")
+        },
+        .bend("gzip_bomb", "A few KiB that unpack to NUMBER MiB (4).", number: 4, at: .calls) { answer, strike in
             answer.body = Gzip.blanks(min(strike.count, 4096) << 20)
             answer = answer.adding("Content-Encoding", "gzip")
         },

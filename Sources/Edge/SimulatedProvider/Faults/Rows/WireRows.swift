@@ -32,6 +32,13 @@ extension FaultTable {
         .wire("endless_head", "The head has no end.") { answer, _ in
             RawAnswer([.bytes(Array("HTTP/1.1 200 OK\r\n".utf8)), .endless(Array("X-More: and more\r\n".utf8))])
         },
+        .wire("endless_hints", "103 comes again and again, and no answer.") { _, _ in
+            RawAnswer([.endless(Array("HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n".utf8))])
+        },
+        .wire("switching", "101 to another protocol, which nobody asked for.") { answer, _ in
+            let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n"
+            return RawAnswer([.bytes(Array(head.utf8) + answer.body)])
+        },
         .wire("endless_body", "The body is chunked and has no end.") { answer, _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
             let chunk = Array("400\r\n".utf8) + [UInt8](repeating: 0x20, count: 1024) + Array("\r\n".utf8)

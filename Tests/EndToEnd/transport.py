@@ -147,7 +147,7 @@ def private_authority():
         expect(answer, 503)
         if answer[2]["code"] != "provider_unavailable" or stranger.house.proxy.times_sent(code):
             raise Failure(f"a certificate that nobody vouches for: {answer[2]}")
-        ends(["provider", "test", "paypal", *stranger.config], 1, "was not reached (tls)")
+        ends(["provider", "test", "paypal", *stranger.config], 1, "was not reached (certificateUntrusted)")
         with open(stranger.house.config, "a") as file:
             file.write(f"    ca_file: {stranger.files[0]}\n")
         expect(stranger.exchange(code=code), 201)

@@ -97,8 +97,11 @@ struct CurlExchange {
     // MARK: What follows
 
     /// The fate of the request, now that libcurl has ended the transfer with `code`.
-    func result(_ code: CURLcode, systemError: Int, answer: () -> CurlAnswer) -> CurlResult {
-        if sends == 0 { return .notSent(notSentReason(code, systemError)) }
+    /// - Parameters:
+    ///   - systemError: of the last connection that failed (errno(3)).
+    ///   - verification: what OpenSSL made of the certificate (X509_STORE_CTX_get_error(3)).
+    func result(_ code: CURLcode, systemError: Int, verification: Int, answer: () -> CurlAnswer) -> CurlResult {
+        if sends == 0 { return .notSent(notSentReason(code, systemError, verification)) }
         if isSecondSendPrevented { return .unknown(.secondSendPrevented) }
         if isBodyTooLarge { return .unknown(.bodyTooLarge(status: status)) }
         if isHeadTooLong { return .unknown(.protocolError) }
@@ -116,7 +119,7 @@ struct CurlExchange {
         }
     }
 
-    private func notSentReason(_ code: CURLcode, _ systemError: Int) -> NotSentReason {
+    private func notSentReason(_ code: CURLcode, _ systemError: Int, _ verification: Int) -> NotSentReason {
         if isFenced { return .fenced }
         if isStopped { return .stopped }
         if isAddressRefused, !hasDialled || code == CURLE_ABORTED_BY_CALLBACK { return .addressRefused }
@@ -129,9 +132,19 @@ struct CurlExchange {
             return isProxied ? .proxy : .connect(systemError == Int(ECONNREFUSED) ? .refused : .unreachable)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR: return isProxied ? .proxy : .connect(.unreachable)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: return .tls(.handshake)
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .tls(.verification)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .tls(Self.fault(verification))
         case CURLE_SSL_CACERT_BADFILE: return .tls(.trustStore)
         default: return .local(code.rawValue)
+        }
+    }
+
+    /// The numbers are OpenSSL's. The host's name is compared by libcurl, after OpenSSL has found nothing wrong: then
+    /// libcurl tells 1 for "unspecified".
+    private static func fault(_ verification: Int) -> TLSFault {
+        switch verification {
+        case 0, 1, 62: .otherHost
+        case 9, 10: .expired
+        default: .verification
         }
     }
 }

@@ -46,8 +46,12 @@ package enum ConnectFault: Equatable, Sendable {
 
 package enum TLSFault: Equatable, Sendable {
     case handshake
-    /// The certificate is not trusted, not valid now, or for another host.
+    /// Nobody whom we trust vouches for the certificate.
     case verification
+    /// The certificate, or one above it, is not valid any more, or not yet.
+    case expired
+    /// The certificate is for another host.
+    case otherHost
     /// The file of trusted certificates cannot be read.
     case trustStore
 }

@@ -150,9 +150,10 @@ internal import NativeEventLoop
 
     /// The result of the call that has ended, and the handle free of it.
     func finish(_ code: CURLcode) -> (call: CurlCall?, result: CurlResult) {
-        var systemError = 0
+        var (systemError, verification) = (0, 0)
         _ = unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &systemError)
-        let result = exchange.result(code, systemError: systemError, answer: answer)
+        _ = unsafe ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
+        let result = exchange.result(code, systemError: systemError, verification: verification, answer: answer)
         return (call, result)
     }
 

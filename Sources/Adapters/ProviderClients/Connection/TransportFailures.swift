@@ -10,7 +10,11 @@ extension NativeCurl.NotSentReason {
         case .addressRefused: .refusedAddress
         case .resolve: .resolve
         case .connect: .connect
-        case .tls: .tls
+        case .tls(.handshake): .tls
+        case .tls(.verification): .certificateUntrusted
+        case .tls(.expired): .certificateExpired
+        case .tls(.otherHost): .certificateOfOtherHost
+        case .tls(.trustStore): .trustStoreUnreadable
         case .proxy: .proxy
         case .fenced: .fenced
         case .tooManyCalls, .stopped: .stopped

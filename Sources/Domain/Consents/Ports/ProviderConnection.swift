@@ -105,6 +105,8 @@ package enum TokenOutcome: Sendable {
 /// Why no byte of a request left.
 package enum NotSentReason: String, Sendable {
     case resolve, connect, tls, proxy, refusedAddress, fenced, configuration, stopped
+    /// What is wrong with the provider's certificate; it, or the configured `ca_file`, needs somebody's hand.
+    case certificateUntrusted, certificateExpired, certificateOfOtherHost, trustStoreUnreadable
 }
 
 /// Why nobody knows what became of a request.

@@ -13,6 +13,7 @@ extension ServerLoop {
         unsafe MHD_suspend_connection(handle)
         Task(executorPreference: loop) { [self] in
             await send(answer, over: connection)
+            precondition(loop.isCurrent, "an answer past the library stays on its connection's loop")
             resume(connection)
         }
         return .YES

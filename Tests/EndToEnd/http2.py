@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A provider that speaks HTTP/2 (python3-h2): with `http2: true` codes, refreshes and profiles go over it; without, and
 where the provider does not offer it, over HTTP/1.1; and a connection that is ended under a code sends it once."""
+import contextlib
 import http.client
 import socket
 import ssl
 import sys
+import tempfile
 import threading
 
 import h2.config
@@ -105,16 +107,21 @@ class HTTP2Proxy:
         self.listener.close()
 
 
+@contextlib.contextmanager
 def site(settings, offers=("h2", "http/1.1")):
-    folder = harness.tempfile.mkdtemp(prefix="consent-gateway-test-h2-")
-    files = certificate(folder)
-    return House(provider_settings=f"    ca_file: {files[0]}\n{settings}",
-                 through=lambda target: HTTP2Proxy(target, files, offers))
+    """A house whose provider speaks that, over TLS."""
+    with tempfile.TemporaryDirectory(prefix="consent-gateway-test-h2-") as folder:
+        files = certificate(folder)
+        house = House(provider_settings=f"    ca_file: {files[0]}\n{settings}",
+                      through=lambda target: HTTP2Proxy(target, files, offers))
+        try:
+            yield house
+        finally:
+            house.close()
 
 
 def consents(settings, offers, protocol):
-    house = site(settings, offers)
-    try:
+    with site(settings, offers) as house:
         gateway = house.serve()
         api = gateway.ready["api"]
         for number in range(20):
@@ -127,13 +134,10 @@ def consents(settings, offers, protocol):
         gateway.stop()
         if set(house.proxy.protocols) != {protocol} or len(house.proxy.protocols) != 60:
             raise Failure(f"{settings!r}: {len(house.proxy.protocols)} calls over {set(house.proxy.protocols)}")
-    finally:
-        house.close()
 
 
 def ended_connection():
-    house = site("    http2: true\n    timeouts: { connect: 1s, total: 3s, answer: 5s }\n")
-    try:
+    with site("    http2: true\n    timeouts: { connect: 1s, total: 3s, answer: 5s }\n") as house:
         gateway = house.serve()
         house.proxy.ends_token_calls = True
         code = house.fresh_code()
@@ -144,8 +148,6 @@ def ended_connection():
         if sent != 1:
             raise Failure(f"the code was sent {sent} times")
         gateway.stop()
-    finally:
-        house.close()
 
 
 def main():

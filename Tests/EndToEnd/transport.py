@@ -4,8 +4,8 @@
 a configuration file to a consent, and what it says where that does not work. `transport.py --address` also lets the
 provider's name lead to another address under constant load, which takes up to five minutes and root."""
 import base64
-import json
 import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -14,7 +14,7 @@ import threading
 import time
 
 import harness
-from harness import Failure, House, Process, Proxy, wait_until
+from harness import Failure, House, Process, Proxy
 from operations import ends
 
 PASSWORD = "pass:word-of-the-proxy"
@@ -125,6 +125,7 @@ class Site:
         if sys.exc_info()[0] is not None:
             with open(self.house.log, errors="replace") as log:
                 sys.stderr.write("".join(log.readlines()[-20:]))
+        shutil.rmtree(self.folder)
         self.house.close()
 
 
@@ -252,6 +253,7 @@ def changed_address():
         print(f"transport: the last call at the old address {last:.0f} s after the change, {counts} calls in all")
     finally:
         gateway.kill()
+        shutil.rmtree(folder)
         house.close()
         proxies_of[1].close()
 

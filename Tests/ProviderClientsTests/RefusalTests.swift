@@ -58,6 +58,25 @@ struct RefusalTests {
     }
 
     @Test(
+        "a rule without statuses ends no grant and no code where the server has failed or sends elsewhere",
+        arguments: [
+            (200, "rejected"), (400, "rejected"), (410, "rejected"), (302, "request refused"),
+            (500, "unknown: serverError"), (502, "unknown: serverError"), (503, "throttled"),
+            (0, "unknown: serverError"),
+        ])
+    func statusOfRule(status: Int, name: String) {
+        var rules = Definitions.genericRules
+        rules.codeErrors = [Definitions.rule([], ["invalid_grant"], .grantDead)]
+        rules.refreshErrors = rules.codeErrors
+        let answer = ProviderAnswer(status, #"{"error":"invalid_grant","error_description":"gone"}"#)
+        for call in [TokenReader.Call.code, .refresh] {
+            #expect(TokenReader(rules).read(answer, to: call, sent: [], now: newYear).name == name)
+        }
+        rules.codeErrors = [Definitions.rule([status], ["invalid_grant"], .grantDead)]
+        #expect(TokenReader(rules).read(answer, to: .code, sent: [], now: newYear).name == "rejected")
+    }
+
+    @Test(
         "what a status means where the body says nothing that is known",
         arguments: [
             (301, "", "request refused"), (302, "<html>", "request refused"), (307, "", "request refused"),

@@ -60,6 +60,19 @@ struct ErrorTests {
         }
     }
 
+    @Test("a key that is empty, or that a terminal would obey, is named so that people can read it")
+    func oddKeys() {
+        let lines = #""": 1"# + "\n" + #""a\nb\e[31m\u202E": 1"# + "\n"
+        let errors = SampleSettings.errors(SampleSettings.head + SampleSettings.provider + lines)
+        #expect(
+            errors.map { $0.split(separator: ";").first ?? "" } == [
+                #"conf/gateway.yaml:9: "": unknown key"#,
+                #"conf/gateway.yaml:10: a\u{A}b\u{1B}[31m\u{202E}: unknown key"#,
+            ])
+        let twice = SampleSettings.errors("\"a\\r\": 1\n\"a\\r\": 2\n")
+        #expect(twice == [#"conf/gateway.yaml:2: column 1: the key a\u{D} stands here twice"#])
+    }
+
     @Test("what is no YAML is one error with its line")
     func noYAML() {
         #expect(SampleSettings.errors("a: 1\na: 2\n") == ["conf/gateway.yaml:2: column 1: the key a stands here twice"])

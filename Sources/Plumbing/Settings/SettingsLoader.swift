@@ -52,7 +52,18 @@ package enum SettingsLoader {
     package static func parse(
         _ text: [UInt8], file: String, environment: [String: String], options: SettingsOptions
     ) throws(SettingsErrors) -> LoadedSettings {
-        let (settings, context) = try read(text, file: file, environment: environment, options: options)
+        try parse(
+            text, file: file, environment: environment, options: options, profiles: try BuiltInProfiles.load())
+    }
+
+    /// The same with profiles that were read before, for whoever reads many configurations.
+    /// - Throws: ``SettingsErrors`` with everything that is wrong.
+    package static func parse(
+        _ text: [UInt8], file: String, environment: [String: String], options: SettingsOptions,
+        profiles: BuiltInProfiles
+    ) throws(SettingsErrors) -> LoadedSettings {
+        let (settings, context) = try read(
+            text, file: file, environment: environment, options: options, profiles: profiles)
         let warnings = inOrder(context.warnings)
         guard context.errors.isEmpty else { throw SettingsErrors(inOrder(context.errors), warnings: warnings) }
         return LoadedSettings(settings: settings, warnings: warnings, filePath: file)
@@ -63,17 +74,20 @@ package enum SettingsLoader {
     /// - Throws: ``SettingsErrors`` where the text is no YAML.
     package static func keysAsked(reading text: [UInt8]) throws(SettingsErrors) -> Set<String> {
         let options = SettingsOptions(readsSecrets: false, refusesNotYetBuilt: false)
-        return try read(text, file: "gateway.yaml", environment: [:], options: options).context.catalogue
+        return try read(
+            text, file: "gateway.yaml", environment: [:], options: options, profiles: try BuiltInProfiles.load()
+        ).context.catalogue
     }
 
     private static func read(
-        _ text: [UInt8], file: String, environment: [String: String], options: SettingsOptions
+        _ text: [UInt8], file: String, environment: [String: String], options: SettingsOptions,
+        profiles: BuiltInProfiles
     ) throws(SettingsErrors) -> (settings: GatewaySettings, context: ReadingContext) {
         let context = ReadingContext(
             file: file, folder: folder(of: file), environment: environment, readsSecrets: options.readsSecrets)
         let document = try context.document(text)
         var root = SectionReader(document, at: .root, place: .file, in: context, isCatalogued: true)
-        let settings = GatewaySettings(&root, profiles: try BuiltInProfiles.load())
+        let settings = GatewaySettings(&root, profiles: profiles)
         CrossChecks.run(on: settings, context)
         if options.refusesNotYetBuilt { NotYetBuilt.refuse(in: settings, context) }
         context.warnOfUnknownVariables()

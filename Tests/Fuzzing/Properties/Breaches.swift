@@ -24,6 +24,8 @@ package enum FuzzedReader: String, Sendable, CaseIterable {
     case settings
     /// The head of a request: target, route, media types, trace, forwarded peer.
     case paths
+    /// JSON as callers and as providers write it.
+    case json
     /// The key ring's file, envelopes and what lies under them.
     case vault
     /// The answer journal's file.
@@ -38,6 +40,7 @@ package enum FuzzedReader: String, Sendable, CaseIterable {
         case .userinfo: UserinfoProperties.check(input, &breaches)
         case .settings: SettingsProperties.check(input, &breaches)
         case .paths: PathProperties.check(input, &breaches)
+        case .json: JSONProperties.check(input, &breaches)
         case .vault: VaultProperties.check(input, &breaches)
         case .journal: JournalProperties.check(input, &breaches)
         }

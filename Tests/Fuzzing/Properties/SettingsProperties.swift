@@ -5,15 +5,24 @@ import Settings
 /// What holds for every text of a configuration. No secret is fetched: nothing is run and no file is read.
 enum SettingsProperties {
     private static let file = "gateway.yaml"
+    private static let profiles = try? BuiltInProfiles.load()
 
     static func check(_ input: [UInt8], _ breaches: inout Breaches) {
         checkTree(input, &breaches)
-        for refusesNotYetBuilt in [true, false] {
-            let options = SettingsOptions(readsSecrets: false, refusesNotYetBuilt: refusesNotYetBuilt)
-            let notes = notes(input, options)
-            breaches.expect(notes == self.notes(input, options), "the same text was read twice, as two configurations")
-            check(notes, in: input, &breaches)
+        guard let profiles else {
+            breaches.expect(false, "there are no profiles")
+            return
         }
+        let strict = notes(input, .withoutSecrets, profiles)
+        check(strict, in: input, &breaches)
+        breaches.expect(
+            strict == notes(input, .withoutSecrets, profiles), "the same text was read twice, as two configurations")
+        // Without what a later version will have there is no more to complain of.
+        let lenient = notes(input, SettingsOptions(readsSecrets: false, refusesNotYetBuilt: false), profiles)
+        check(lenient, in: input, &breaches)
+        breaches.expect(
+            (lenient.errors ?? []).allSatisfy { (strict.errors ?? []).contains($0) },
+            "a configuration is wrong in more ways where less is refused")
     }
 
     private struct Notes: Equatable {
@@ -24,9 +33,10 @@ enum SettingsProperties {
         var secrets: [String] = []
     }
 
-    private static func notes(_ input: [UInt8], _ options: SettingsOptions) -> Notes {
+    private static func notes(_ input: [UInt8], _ options: SettingsOptions, _ profiles: BuiltInProfiles) -> Notes {
         do throws(SettingsErrors) {
-            let loaded = try SettingsLoader.parse(input, file: file, environment: [:], options: options)
+            let loaded = try SettingsLoader.parse(
+                input, file: file, environment: [:], options: options, profiles: profiles)
             let secrets = loaded.settings.providers.flatMap { $0.client.secrets.map { $0.reveal() } }
             return Notes(errors: nil, warnings: loaded.warnings, secrets: secrets)
         } catch {
@@ -42,6 +52,11 @@ enum SettingsProperties {
             breaches.expect(note.origin == file, "a note names no file: \(note)")
             breaches.expect(note.line.map { (1...lines).contains($0) } ?? true, "a note's line is not there: \(note)")
             breaches.expect(!note.message.isEmpty, "a note says nothing")
+            breaches.expect(
+                !note.description.unicodeScalars.contains { scalar in
+                    [.control, .format, .lineSeparator, .paragraphSeparator].contains(
+                        scalar.properties.generalCategory)
+                }, "a note holds a character that terminals obey: \(note.description.debugDescription)")
             breaches.expect(
                 !note.message.contains("unknown key") || note.line != nil && !note.keyPath.isEmpty,
                 "an unknown key has no place: \(note)")

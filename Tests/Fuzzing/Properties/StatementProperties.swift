@@ -3,8 +3,8 @@ import Consents
 
 /// What holds for every text of a provider that may be shown, logged or kept (contract, section 2).
 enum StatementProperties {
-    /// The values of the request that the fuzzed answers belong to: a code, a client secret, a verifier.
-    static let sent = ["EBYhRW3n+iv/udQn8=&%é", "s3cr3t-of-the-client", "a.verifier~of-43_characters.0123456789abcdef"]
+    /// The values of the request that the fuzzed answers belong to: a code and a client secret.
+    static let sent = ["EBYhRW3n+iv/udQn8=&%é", "s3cr3t-of-the-client"]
         .map(SecretText.init)
 
     /// `sent` in clear, percent-encoded, form-encoded, and in base64 of both alphabets.

@@ -7,9 +7,16 @@ struct Refusal: Sendable {
     init(_ complaint: Complaint, _ call: TokenReader.Call, _ rules: AnswerRules) {
         let ruled = (call == .code ? rules.codeErrors : rules.refreshErrors).first { rule in
             guard rule.fits(complaint) else { return false }
-            return call == .code || rule.errorClass != .grantDead || rule.mayEndGrant(complaint)
+            guard rule.errorClass == .grantDead else { return true }
+            return Refusal.isWord(complaint.status, rule) && (call == .code || rule.mayEndGrant(complaint))
         }
         meaning = ruled?.errorClass ?? Refusal.standard(complaint)
+    }
+
+    /// Whether a status is one under which a code or grant can be told to be gone: a success, a 4xx, and what the rule
+    /// names itself. A rule without statuses is no rule for a server that has failed.
+    private static func isWord(_ status: Int, _ rule: ErrorRule) -> Bool {
+        (200...299).contains(status) || (400...499).contains(status) || rule.statuses.contains(status)
     }
 
     /// Only the provider's own word ends a grant; a server that has failed has given none.

@@ -48,7 +48,7 @@ package enum ErrorClass: String, Sendable, CaseIterable {
 
 /// One line of an error map. All that is given must fit; what is nil or empty fits anything.
 package struct ErrorRule: Sendable, Equatable {
-    /// HTTP status codes.
+    /// HTTP status codes. A grant or code is only called dead under another than 2xx and 4xx where it stands here.
     package var statuses: [Int]
     /// Values of the member `error` (or `name`), compared without regard to ASCII case.
     package var errors: [String]

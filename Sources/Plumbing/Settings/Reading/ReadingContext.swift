@@ -72,10 +72,24 @@ final class ReadingContext {
     }
 
     private func note(_ path: SettingPath, _ place: SettingPlace, _ message: String) -> SettingsNote {
-        switch place {
-        case .line(let line): SettingsNote(origin: file, line: line, keyPath: path.description, message: message)
-        case .file: SettingsNote(origin: file, line: nil, keyPath: path.description, message: message)
-        case .variable(let name): SettingsNote(origin: name, line: nil, keyPath: path.description, message: message)
+        let (origin, line): (String, Int?) =
+            switch place {
+            case .line(let line): (file, line)
+            case .file: (file, nil)
+            case .variable(let name): (name, nil)
+            }
+        return SettingsNote(
+            origin: origin, line: line, keyPath: Self.printable(path.description), message: Self.printable(message))
+    }
+
+    /// Keys and names are whatever the file has: characters that a terminal obeys are spelled, `\u{1B}`.
+    private static func printable(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { printed, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                printed += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: printed.unicodeScalars.append(scalar)
+            }
         }
     }
 }

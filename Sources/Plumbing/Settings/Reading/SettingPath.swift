@@ -17,11 +17,11 @@ struct SettingPath: Sendable, Hashable, CustomStringConvertible {
 
     func appending(_ step: Step) -> SettingPath { SettingPath(steps: steps + [step]) }
 
-    /// As people write it.
+    /// As people write it, an empty key as `""`.
     var description: String {
         steps.reduce(into: "") { text, step in
             switch step {
-            case .key(let key), .name(let key): text += text.isEmpty ? key : ".\(key)"
+            case .key(let key), .name(let key): text += (text.isEmpty ? "" : ".") + (key.isEmpty ? "\"\"" : key)
             case .index(let index): text += "[\(index)]"
             }
         }

@@ -4,13 +4,18 @@ import Settings
 
 /// How one of the program's own profiles has its answers read.
 struct ProfileRules: Sendable {
-    let answers: AnswerRules
+    var answers: AnswerRules
     let claims: [ProviderClients.ClaimRule]
 
-    /// `generic` and every preset.
+    /// `generic` and every preset, and one whose tokens stand elsewhere.
     static let all: [ProfileRules] = {
         guard let profiles = try? BuiltInProfiles.load() else { return [] }
-        return ([profiles.generic] + profiles.presets).map(ProfileRules.init)
+        var nested = ProfileRules(profiles.generic)
+        for name in ["access_token", "refresh_token", "expires_in"] {
+            nested.answers.tokenMembers[name] = JSONPointer("/authed_user/\(name)")
+        }
+        nested.answers.lifetimeUnit = .milliseconds
+        return ([profiles.generic] + profiles.presets).map(ProfileRules.init) + [nested]
     }()
 
     init(_ profile: ProfileSettings) {

@@ -140,6 +140,20 @@ struct FileJournalTests {
         #expect(await journal.unsettled().entries.count == 50)
     }
 
+    @Test("what nobody can read is set aside in a file of its own, and of too many the oldest go")
+    func setAside() async throws {
+        defer { removeFolder(at: folder) }
+        let journal = try open(1)
+        defer { journal.close() }
+        let count = UInt64(UnreadableAnswers.most) + 2
+        for number in 1...count { try await journal.setAside(Self.entry(number)) }
+        let kept = try names(inDirectory: "\(folder)/journal/unreadable").sorted()
+        #expect(kept == (3...count).map { Self.entry($0).id.hexadecimal })
+        let newest = try readFile(at: "\(folder)/journal/unreadable/\(kept[kept.count - 1])", limit: 1 << 20)
+        #expect(newest.bytes == Self.entry(count).sealed.bytes && newest.permissions & 0o777 == 0o600)
+        #expect(await journal.unsettled().entries.isEmpty)
+    }
+
     @Test("a file that is no journal at all holds nothing and stops nobody")
     func garbage() async throws {
         defer { removeFolder(at: folder) }

@@ -55,4 +55,19 @@ struct AnsweredWriteTests {
         #expect(event.requestID == (isFull ? "r-1" : nil) && event.data == write.events[0].data)
         #expect(event.personal == write.events[0].personal)
     }
+
+    @Test("an answer that nobody can read comes back whole, with what was spent for it", arguments: [true, false])
+    func unreadable(isCode: Bool) throws {
+        let spent: UnreadableAnswer.Spent =
+            isCode
+            ? .code(BlindIndex([UInt8](repeating: 3, count: 32))) : .refreshToken(consentID(4), generation: 7)
+        let answer = UnreadableAnswer(
+            spent: spent, provider: ProviderKey(name: "acme", environment: isCode ? "live" : nil), status: 201,
+            body: SecretText("<tokens>\u{0}é"), at: Instant(milliseconds: 9))
+        let entry = try vault.seal(answer, journal: id)
+        let read = try vault.openUnreadable(entry)
+        #expect(read.spent == spent && read.provider == answer.provider && read.status == 201)
+        #expect(read.body == answer.body && read.at == answer.at)
+        #expect(throws: VaultFailure.notAuthentic) { try vault.open(entry) }
+    }
 }

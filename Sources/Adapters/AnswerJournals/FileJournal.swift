@@ -2,7 +2,8 @@
 package import Consents
 internal import NativeSystem
 
-/// The journals in a state folder: `journal/INSTANCE.journal`, one for each running process.
+/// The journals in a state folder: `journal/INSTANCE.journal`, one for each running process; beside them
+/// `unreadable/ID`, a file for each answer that nobody can read today.
 ///
 /// One thread does all of it; entries that wait at the same time share one sync.
 package final class FileJournal: AnswerJournal {
@@ -31,8 +32,18 @@ package final class FileJournal: AnswerJournal {
     }
 
     package func append(_ entry: JournalEntry) async throws(JournalFailure) {
+        try await done { .append(entry, $0) }
+    }
+
+    package func setAside(_ entry: JournalEntry) async throws(JournalFailure) {
+        try await done { .setAside(entry, $0) }
+    }
+
+    private func done(
+        _ job: (@escaping @Sendable (Result<Void, JournalFailure>) -> Void) -> JournalJob
+    ) async throws(JournalFailure) {
         let outcome: Result<Void, JournalFailure> = await withCheckedContinuation { continuation in
-            let job = JournalJob.append(entry) { continuation.resume(returning: $0) }
+            let job = job { continuation.resume(returning: $0) }
             if !jobs.offer(job, limit: FileJournal.mostWaiting) { continuation.resume(returning: .failure(.full)) }
         }
         try outcome.get()
@@ -59,6 +70,7 @@ package final class FileJournal: AnswerJournal {
 
 enum JournalJob: Sendable {
     case append(JournalEntry, @Sendable (Result<Void, JournalFailure>) -> Void)
+    case setAside(JournalEntry, @Sendable (Result<Void, JournalFailure>) -> Void)
     case settle(UUIDv7)
     case look(@Sendable (JournalContents) -> Void)
 }

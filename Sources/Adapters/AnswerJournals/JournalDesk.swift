@@ -32,6 +32,7 @@ struct JournalDesk: ~Copyable {
                         remember(entry)
                         written.append(tell)
                     } catch { tell(.failure(error)) }
+                case .setAside(let entry, let tell): tell(UnreadableAnswers(folder: folder).keep(entry))
                 case .settle(let id): settle(id)
                 case .look(let tell): tell(look())
                 }

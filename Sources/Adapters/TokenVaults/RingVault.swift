@@ -156,6 +156,18 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         return JournalEntry(id: id, sealed: try sealUnderRing(plaintext, at: Place(purpose: "journal", id: id)))
     }
 
+    package func seal(_ answer: UnreadableAnswer, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry {
+        var plaintext = answer.sealedForm.serialized(.compact)
+        defer { wipe(&plaintext) }
+        return JournalEntry(id: id, sealed: try sealUnderRing(plaintext, at: Place(purpose: "unreadable", id: id)))
+    }
+
+    package func openUnreadable(_ entry: JournalEntry) throws(VaultFailure) -> UnreadableAnswer {
+        try read(
+            try openUnderRing(entry.sealed, at: Place(purpose: "unreadable", id: entry.id)),
+            UnreadableAnswer.init(sealedForm:))
+    }
+
     package func open(_ entry: JournalEntry) throws(VaultFailure) -> AnsweredWrite {
         try read(
             try openUnderRing(entry.sealed, at: Place(purpose: "journal", id: entry.id)),

@@ -36,6 +36,41 @@ extension AnsweredWrite {
     }
 }
 
+extension UnreadableAnswer {
+    var sealedForm: JSONValue {
+        var object = SealedForm.object()
+        switch spent {
+        case .code(let code): object.set("code", Hexadecimal.text(of: code.bytes))
+        case .refreshToken(let consent, let generation):
+            object.set("consent", consent.uuid.hexadecimal)
+            object.set("generation", generation)
+        }
+        object.set("provider", provider.name)
+        SealedForm.set("environment", provider.environment, in: &object)
+        object.set("status", status)
+        object.set("body", body.reveal())
+        object.set("at", at.milliseconds)
+        return object
+    }
+
+    init?(sealedForm object: JSONValue) {
+        guard let provider = object["provider"]?.string, let status = object["status"]?.integer,
+            let body = object["body"]?.string, let at = object["at"]?.instant
+        else { return nil }
+        let spent: Spent
+        if let code = object["code"]?.bytes {
+            spent = .code(BlindIndex(code))
+        } else if let consent = object["consent"]?.identifier, let generation = object["generation"]?.integer {
+            spent = .refreshToken(ConsentID(consent), generation: generation)
+        } else {
+            return nil
+        }
+        self.init(
+            spent: spent, provider: ProviderKey(name: provider, environment: object["environment"]?.string),
+            status: Int(status), body: SecretText(body), at: at)
+    }
+}
+
 extension TokenWrite {
     fileprivate var sealedForm: JSONValue {
         var object = JSONValue.object()

@@ -7,6 +7,9 @@ package protocol AnswerJournal: Sendable {
     func append(_ entry: JournalEntry) async throws(JournalFailure)
     /// The store has it by now: the entry may go. One that stays all the same is only written once more.
     func settle(_ id: UUIDv7) async
+    /// Keeps an answer that nobody can read today, synced, for a later version of the program: it never settles. Of too
+    /// many the oldest are removed.
+    func setAside(_ entry: JournalEntry) async throws(JournalFailure)
     /// What waits to be written into the store: this instance's entries, and those of instances that have ended, which
     /// become this one's to settle.
     func unsettled() async -> JournalContents
@@ -42,6 +45,30 @@ package enum AnsweredWrite: Sendable {
     /// What a refresh brought. The tokens are there once more for the case that their consent has ended meanwhile, with
     /// its key: then they are revoked.
     case tokens(TokenWrite, TokenSet)
+}
+
+/// A provider's success in which no token can be read, with the tokens that may be in it.
+package struct UnreadableAnswer: Sendable {
+    /// What was spent for it.
+    package enum Spent: Sendable, Equatable {
+        case code(BlindIndex)
+        case refreshToken(ConsentID, generation: Int64)
+    }
+
+    package var spent: Spent
+    package var provider: ProviderKey
+    /// The HTTP status.
+    package var status: Int
+    package var body: SecretText
+    package var at: Instant
+
+    package init(spent: Spent, provider: ProviderKey, status: Int, body: SecretText, at: Instant) {
+        self.spent = spent
+        self.provider = provider
+        self.status = status
+        self.body = body
+        self.at = at
+    }
 }
 
 /// Why an entry could not be kept.

@@ -31,6 +31,9 @@ package protocol TokenVault: Ledger {
     /// What a provider brought and the store has yet to take, under the ring's key, bound to its journal entry.
     func seal(_ write: AnsweredWrite, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry
     func open(_ entry: JournalEntry) throws(VaultFailure) -> AnsweredWrite
+    /// Likewise an answer that nobody can read today.
+    func seal(_ answer: UnreadableAnswer, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry
+    func openUnreadable(_ entry: JournalEntry) throws(VaultFailure) -> UnreadableAnswer
 
     /// - Parameter subject: part of the digest for a provider whose mock environment hands out one code for ever.
     func digest(of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?)

@@ -56,7 +56,9 @@ struct CodeFlight: Sendable {
 
     private func send(_ code: consuming AuthorizationCode, _ plan: CodePlan, _ attempt: AttemptID) async -> Outcome {
         let issuedAt = time.now
-        let step = ExchangeStep(after: await plan.connection.exchange(code, plan.parameters))
+        let outcome = await plan.connection.exchange(code, plan.parameters)
+        await keeping.setAside(outcome, for: .code(plan.digest), from: plan.facts.key)
+        let step = ExchangeStep(after: outcome)
         let persistence = StorePersistence(time: time)
         do {
             switch step {

@@ -40,6 +40,23 @@ struct AnswerKeeping: Sendable {
         }
     }
 
+    /// Keeps a success in which no token can be read, whole, before anything is concluded from it.
+    func setAside(
+        _ outcome: TokenOutcome, for spent: UnreadableAnswer.Spent, from provider: ProviderKey
+    ) async {
+        guard case .unreadable(let body, let statement) = outcome, !body.isEmpty else { return }
+        let now = time.now
+        let id = entropy.identifier(at: now)
+        let answer = UnreadableAnswer(
+            spent: spent, provider: provider, status: statement.status, body: body, at: now)
+        do {
+            try await journal.setAside(vault.seal(answer, journal: id))
+            log.warning("an answer in which no token can be read is kept sealed", [Fact(.provider, provider.name)])
+        } catch {
+            log.error("an unreadable answer could not be kept", [Fact(.reason, "\(error)")])
+        }
+    }
+
     private func journaled(_ content: AnsweredWrite, because failure: StoreFailure) async -> UUIDv7? {
         let id = entropy.identifier(at: time.now)
         do {

@@ -49,6 +49,8 @@ struct RefreshFlight: Sendable {
         let outcome = await grant.connection.refresh(grant.refreshToken) { [time] in
             leaseEnd - time.monotonic >= mustRemain
         }
+        await keeping.setAside(
+            outcome, for: .refreshToken(claim.id, generation: claim.generation), from: grant.record.provider)
         let settling = RefreshSettling(flight: self, grant: grant, claim: claim, caller: caller)
         switch RefreshStep(after: outcome) {
         case .save(let answer): return await settling.save(answer, issuedAt: issuedAt)

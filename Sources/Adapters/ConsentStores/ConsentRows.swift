@@ -15,27 +15,11 @@ enum ConsentRows {
         tokens_sealed, profile_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at
         """
     private static let byID = SQLiteQuery("SELECT \(columns) FROM consents WHERE id = ?")
-    private static let liveOfFour = SQLiteQuery(
-        """
-        SELECT \(columns) FROM consents
-        WHERE provider = ? AND environment = ? AND subject_index = ? AND provider_subject_index = ?
-            AND status IN ('active', 'failing', 'reauthorization_required')
-        """)
-
     static func consent(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError)
         -> StoredConsent?
     {
         let row = try connection.prepare(byID)
         try row.bind(id)
-        return try row.step() ? try consent(row) : nil
-    }
-
-    static func liveConsent(
-        _ provider: ProviderKey, _ subject: BlindIndex, _ providerSubject: BlindIndex,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> StoredConsent? {
-        let row = try connection.prepare(liveOfFour)
-        try row.bind(provider.name, provider.environmentColumn, subject, providerSubject)
         return try row.step() ? try consent(row) : nil
     }
 

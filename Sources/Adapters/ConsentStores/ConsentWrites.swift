@@ -21,14 +21,6 @@ extension SQLiteStore {
         try await readers.read { connection throws(SQLiteError) in try ConsentRows.consent(id, in: connection) }
     }
 
-    package func liveConsent(of provider: ProviderKey, subject: BlindIndex, providerSubject: BlindIndex)
-        async throws(StoreFailure) -> StoredConsent?
-    {
-        try await readers.read { connection throws(SQLiteError) in
-            try ConsentRows.liveConsent(provider, subject, providerSubject, in: connection)
-        }
-    }
-
     package func expire(_ id: ConsentID, generation: Int64, at now: Instant, event: EventDraft)
         async throws(StoreFailure) -> WriteAnswer
     {

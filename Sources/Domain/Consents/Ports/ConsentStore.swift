@@ -28,9 +28,6 @@ package protocol ConsentStore: Sendable {
     /// Puts a kept grant's tokens into a live record, where its generation is still the one given.
     func renewConsent(_ renewal: ConsentRenewal) async throws(StoreFailure) -> WriteAnswer
     func consent(_ id: ConsentID) async throws(StoreFailure) -> StoredConsent?
-    /// The one live record of the four.
-    func liveConsent(of provider: ProviderKey, subject: BlindIndex, providerSubject: BlindIndex)
-        async throws(StoreFailure) -> StoredConsent?
     /// Writes a profile and, where it is new, the provider subject. Where another live record has the same four, the
     /// older of the two becomes superseded: its tokens and attributes are destroyed.
     func saveProfile(_ write: ProfileWrite) async throws(StoreFailure) -> ProfileAnswer

@@ -47,10 +47,13 @@ package struct SettleGrant: Sendable {
         let draft = GrantDraft(grant: grant, code: code, fetched: fetched, policy: policy ?? .whereNoneIsConfigured)
         for _ in 0..<SettleGrant.rounds {
             do {
-                if let live = try await liveRecord(for: draft), let renewed = try await renew(live, with: draft) {
-                    return renewed
+                switch try await create(draft) {
+                case .made(let redemption): return redemption
+                case .live(let id):
+                    if let live = try await liveRecord(id), let renewed = try await renew(live, with: draft) {
+                        return renewed
+                    }
                 }
-                if let created = try await create(draft) { return created }
             } catch let failure as StoreFailure {
                 throw failure.mayPass ? .storeUnavailable : .ourFault
             } catch {
@@ -60,20 +63,25 @@ package struct SettleGrant: Sendable {
         throw .storeUnavailable
     }
 
-    private func liveRecord(for draft: GrantDraft) async throws -> StoredConsent? {
-        guard let person = draft.fetched.providerSubject else { return nil }
-        let index = vault.index(ofProviderSubject: person, at: draft.grant.provider)
-        let subject = vault.index(of: draft.grant.subject)
+    /// The record that the store found in the way; nil where it has ended meanwhile.
+    private func liveRecord(_ id: ConsentID) async throws -> StoredConsent? {
         let persistence = StorePersistence(time: time)
         let found = try await persistence.insist(for: .seconds(10)) { () async throws(StoreFailure) in
-            try await store.liveConsent(of: draft.grant.provider, subject: subject, providerSubject: index)
+            try await store.consent(id)
         }
         guard let found else { return nil }
         let settled = await LapsedConsents(store: store, time: time).settled(found)
         return settled.record.status.isLive ? settled : nil
     }
 
-    private func create(_ draft: GrantDraft) async throws -> Redemption? {
+    private enum Creation {
+        case made(Redemption)
+        /// The same person has a live record.
+        case live(ConsentID)
+    }
+
+    /// Most grants are of somebody new: so the record is made at once, and the store tells where there is one.
+    private func create(_ draft: GrantDraft) async throws -> Creation {
         let now = time.now
         let sealed = try draft.newConsent(id: ConsentID(entropy.identifier(at: now)), vault: vault, now: now)
         let persistence = StorePersistence(time: time)
@@ -82,15 +90,16 @@ package struct SettleGrant: Sendable {
         }
         switch answer {
         case .created:
-            return Redemption(
-                consent: OpenedConsent(
-                    record: sealed.stored.record, subject: draft.grant.subject,
-                    providerSubject: draft.fetched.providerSubject, profile: draft.fetched.profile),
-                kind: .created, isOfflineReused: false)
-        case .liveExists:
-            return nil
+            return .made(
+                Redemption(
+                    consent: OpenedConsent(
+                        record: sealed.stored.record, subject: draft.grant.subject,
+                        providerSubject: draft.fetched.providerSubject, profile: draft.fetched.profile),
+                    kind: .created, isOfflineReused: false))
+        case .liveExists(let id):
+            return .live(id)
         case .alreadyConsent(let id):
-            return try await known(id)
+            return .made(try await known(id))
         }
     }
 

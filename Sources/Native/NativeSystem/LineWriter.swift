@@ -3,6 +3,7 @@ internal import Glibc
 
 /// Writes whole lines to a descriptor from a thread of its own, so that a slow reader holds up nobody who logs.
 ///
+/// A line waits up to two milliseconds for others: waking the thread for each costs whoever logs more than making it.
 /// Lines that wait are written together, in one write(2) for as many as fit into `PIPE_BUF` (4,096 bytes): what others
 /// write to the same pipe never lands inside a line. What the descriptor refuses is dropped.
 package final class LineWriter: Sendable {
@@ -67,6 +68,11 @@ package final class LineWriter: Sendable {
 
     /// Nil when there is nothing left and the writer was stopped.
     private func nextBatch() -> [UInt8]? {
+        let isStopping = state.wait(until: nil) { state -> Bool? in
+            state.waiting.isEmpty && !state.isStopping ? nil : state.isStopping
+        }
+        // Nobody's change wakes a thread that naps: that is what it is for.
+        if isStopping == false { usleep(2000) }
         let batch = state.wait(until: nil) { state -> [UInt8]? in
             guard !state.waiting.isEmpty else { return state.isStopping ? [] : nil }
             defer { state.waiting = [] }

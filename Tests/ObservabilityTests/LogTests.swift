@@ -37,6 +37,16 @@ import Testing
             ])
     }
 
+    @Test(
+        "a duration has one place after the point, as text has it",
+        arguments: [(700, "0.7"), (1_290, "1.2"), (0, "0.0"), (123_456_780, "123456.7"), (-1_100, "-1.1")])
+    func tenths(microseconds: Int, number: String) {
+        log(.json).info("it took", [Fact(.durationMilliseconds, .microseconds(microseconds))])
+        #expect(sink.text.hasSuffix(#""message":"it took","duration_ms":\#(number)}"# + "\n"), "\(sink.text)")
+        log(.text).info("it took", [Fact(.durationMilliseconds, .microseconds(microseconds))])
+        #expect(sink.text.hasSuffix("it took duration_ms=\(number)\n"), "\(sink.text)")
+    }
+
     @Test("no text can end a line, fake a fact or steer a terminal", arguments: [LogFormat.text, .json])
     func hostileText(format: LogFormat) {
         let hostile = "a\n2026 error fake\r\u{0}\u{1B}[2J\u{7F}\u{9B}\u{2028}\u{202E} \"x\" \\ status=1"

@@ -7,12 +7,17 @@ package enum JSONStyle: Sendable {
     case compact
     /// No blanks, members sorted by the bytes of their names: the same bytes for equal values.
     case canonical
+    /// As `compact`, numbers with a fraction to 15 digits: as people write them (`0.7`), and each of no more digits comes
+    /// back as it was.
+    case line
     /// Two blanks a level, members in the order they were set, for people.
     case indented
 
     fileprivate var flags: Int32 {
         switch self {
         case .compact: JSON_COMPACT
+        // JSON_REAL_PRECISION(15), a macro that Swift cannot call.
+        case .line: JSON_COMPACT | 15 << 11
         case .canonical: JSON_COMPACT | JSON_SORT_KEYS
         case .indented: 2
         }

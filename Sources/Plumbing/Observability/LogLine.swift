@@ -58,7 +58,7 @@ struct LogLine {
             case .absent: break
             }
         }
-        return LineText.escapingHidden(in: object.serialized(.compact)) + [0x0A]
+        return LineText.escapingHidden(in: object.serialized(.line)) + [0x0A]
     }
 
     private static func decimal(_ duration: Duration) -> String {

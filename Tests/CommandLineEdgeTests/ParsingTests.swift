@@ -63,7 +63,7 @@ private let understood = [
     Understood("consents events \(first)", .consentsEvents(ids(first)[0])),
     Understood("consents receipt \(first)", .consentsReceipt(ids(first)[0], isSigned: false)),
     Understood("consents receipt --jwt \(first)", .consentsReceipt(ids(first)[0], isSigned: true)),
-    Understood("keys init", .keysInit),
+    Understood("keys init", .keysInit(isForced: false)), Understood("keys init --force", .keysInit(isForced: true)),
     Understood("keys status", .keysStatus),
     Understood("keys api list", .keysAPIList),
     Understood("keys api revoke backend", .keysAPIRevoke("backend")),

@@ -144,7 +144,7 @@ def another_ring(house):
     """The bytes of a ring that never sealed anything here."""
     config, ring = f"{house.folder}/other.yaml", f"{house.folder}/other-keys.json"
     write(config, read(house.config).replace(b"vault-keys.json", b"other-keys.json"))
-    run("keys", "init", "--config", config)
+    run("keys", "init", "--force", "--config", config)
     content = read(ring)
     os.remove(config)
     os.remove(ring)

@@ -50,4 +50,36 @@ struct RingTests {
             }
         }
     }
+
+    private func move(_ path: String, to other: String) throws {
+        try createFile(try readFile(at: path, limit: 1 << 16).bytes, at: other, permissions: 0o600)
+        try removeFile(at: path)
+    }
+
+    @Test("a new ring is not made beside a store that was sealed with another, unless somebody says so")
+    func notBesideAFullStore() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.inFolder(provider: script.provider.url) { folder in
+            let ring = folder + "/vault-keys.json"
+            let command = ["keys", "init", "--config", folder + "/gateway.yaml"]
+            // Without a store a ring is made: the one of the configuration's folder is moved away and made again.
+            try move(ring, to: folder + "/first.json")
+            #expect(await Program.run(arguments: command, environment: [:]) == 0)
+            try await TestGateway.living(in: folder) { gateway in
+                let made = try await gateway.post(code: "c", subject: "u")
+                #expect(made.status == 201)
+            }
+            try move(ring, to: folder + "/kept.json")
+            let before = try readFile(at: folder + "/consents.db", limit: 1 << 26).bytes
+            #expect(await Program.run(arguments: command, environment: [:]) == 4)
+            let refused = try FileIdentity.ofFile(at: ring)
+            #expect(refused == nil)
+            let after = try readFile(at: folder + "/consents.db", limit: 1 << 26).bytes
+            #expect(after == before)
+            #expect(await Program.run(arguments: command + ["--force"], environment: [:]) == 0)
+            let forced = try FileIdentity.ofFile(at: ring)
+            #expect(forced != nil)
+        }
+    }
 }

@@ -46,7 +46,7 @@ package enum Program {
         case .simulate(let options): return await SimulateCommand.run(options, json: asked.json)
         case .check:
             return CheckCommand.run(configPath: asked.configPath, environment: environment, json: asked.json)
-        case .keysInit: return makeRing(asked, environment)
+        case .keysInit(let isForced): return RingMaking.run(asked, environment, isForced: isForced)
         case .keysStatus:
             return withSettings(asked, environment) { settings in
                 RingCommands.status(settings, environment: environment, json: asked.json)
@@ -95,28 +95,6 @@ package enum Program {
                 ? await StoreCommands.jobDryRun(place, gateway, json: asked.json)
                 : await StoreCommands.job(gateway, json: asked.json)
         default: return .failure("this command does not work on the store", status: .usage)
-        }
-    }
-
-    /// `keys init`: needs the configuration for the path only, so its secrets are not read.
-    private static func makeRing(_ asked: Invocation, _ environment: [String: String]) -> CommandOutput {
-        let loaded: LoadedSettings
-        do throws(SettingsErrors) {
-            loaded = try SettingsLoader.load(
-                path: asked.configPath, environment: environment, options: .withoutSecrets)
-        } catch {
-            return StartFailure(error).output
-        }
-        guard case .file(let path) = loaded.settings.vault.keys else {
-            return .failure("vault.keys is no file: make the ring where it is kept", status: .configuration)
-        }
-        do {
-            _ = try KeyRing.create(at: path, now: Instant(milliseconds: wallClockMilliseconds()))
-            return KeyOutput.ringMade(path: path, json: asked.json)
-        } catch KeyRingFailure.notWritten(.exists) {
-            return KeyOutput.ringExists(path: path)
-        } catch {
-            return .failure("vault.keys: \(path): \(error)", status: .storeOrKeys)
         }
     }
 

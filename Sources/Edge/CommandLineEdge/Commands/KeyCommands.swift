@@ -6,7 +6,14 @@ extension CommandTable {
         about: [
             "Writes a new ring of keys to the file of `vault.keys`, with mode 0600; a file that is there is left as "
                 + "it is. Keep a copy of it apart from the store's backups: without it nothing in the store can be "
-                + "opened."
+                + "opened.",
+            "Where the store of the configuration holds something that was sealed or signed with a ring, no other one "
+                + "is made beside it.",
+        ],
+        options: [
+            OptionEntry(
+                name: "--force",
+                summary: "make it all the same: what the store holds stays closed until its own ring is back")
         ])
 
     static let keysStatus = CommandEntry(

@@ -32,7 +32,8 @@ package enum Command: Sendable, Equatable {
     case consentsEvents(ConsentID)
     /// As a document, or signed.
     case consentsReceipt(ConsentID, isSigned: Bool)
-    case keysInit
+    /// Forced: although the store was sealed with another ring.
+    case keysInit(isForced: Bool)
     case keysStatus
     case keysAPICreate(NewAPIKey)
     case keysAPIList

@@ -31,7 +31,7 @@ struct CommandBuilder {
         case "demo": return .demo
         case "simulate": return .simulate(try simulateOptions())
         case "consents list": return .consentsList(try consentFilter())
-        case "keys init": return .keysInit
+        case "keys init": return .keysInit(isForced: arguments.isSet("--force"))
         case "keys status": return .keysStatus
         case "keys api list": return .keysAPIList
         case "verify": return .verify(since: try checkpoint())

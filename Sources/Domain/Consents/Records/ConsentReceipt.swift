@@ -28,9 +28,13 @@ package struct ConsentReceipt: Sendable {
     /// How the consent's state came to be, oldest first: one step for each event that changed it.
     package var steps: [ConsentStep] { events.compactMap(ConsentStep.init) }
 
-    /// The categories of personal data that the granted scopes cover, each once.
+    /// The categories of personal data that the scopes cover which were asked for and granted, each once: what was
+    /// granted beyond the request is never read.
     package var categories: [DataCategory] {
-        DataCategory.allCases.filter { category in category.scopes.contains(where: consent.record.granted.contains) }
+        let (requested, granted) = (consent.record.requested, consent.record.granted)
+        return DataCategory.allCases.filter { category in
+            category.scopes.contains { requested.contains($0) && granted.contains($0) }
+        }
     }
 }
 

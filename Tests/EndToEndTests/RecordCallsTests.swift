@@ -174,7 +174,8 @@ struct RecordCallsTests {
                 ])
             var events = try await gateway.events(id)
             while events.count < 4 { events = try await gateway.events(id) }
-            #expect(events.map(\.draft.type) == [.created, .revoked, .tokenRevoked, .tokenRevoked])
+            #expect(events.map(\.draft.type) == [.created, .revoked, .tokenRevocation, .tokenRevocation])
+            #expect(events.suffix(2).allSatisfy { $0.draft.type.rawValue == "consent.token_revocation" })
             #expect(events.suffix(2).map { $0.draft.data["outcome"] } == [.text("revoked"), .text("revoked")])
             let again = try await RecordCallsTests.made(gateway, code: "d")
             #expect(again != id, "a revoked record is never revived")

@@ -107,7 +107,7 @@ struct ReceiptTests {
             (.superseded, nil, "dpv:ConsentExpired"), (.revoked, "retention", "dpv:ConsentRevoked"),
             (.reauthorizationRequired, "provider_rejected", "dpv:ConsentUnknown"),
             (.reauthorizationRequired, "withdrawn_at_provider", "dpv:ConsentWithdrawn"),
-            (.refreshed, nil, nil), (.profileRead, nil, nil), (.tokenRevoked, nil, nil),
+            (.refreshed, nil, nil), (.profileRead, nil, nil), (.tokenRevocation, nil, nil),
         ] as [(EventType, String?, String?)])
     func steps(_ type: EventType, _ reason: String?, _ state: String?) throws {
         let event = sample.event(2, type, data: reason.map { ["reason": .text($0)] } ?? [:])
@@ -116,6 +116,16 @@ struct ReceiptTests {
         #expect(steps.count == (state == nil ? 1 : 2))
         if let state { #expect(steps.last?["@type"]?.array?.first?.string == state) }
         #expect(record["gateway:ledgerHead"]?["gateway:seq"]?.integer == 2)
+    }
+
+    @Test("what was granted and never asked for is no personal data of the consent: nobody reads it")
+    func minimal() throws {
+        let receipt = try sample.receipt(sample.events) {
+            $0.record.granted = ScopeSet(["openid", "email", "address", ClaimName.payPalAttributesScope])
+            $0.record.requested = ScopeSet(["openid", "email", "phone"])
+        }
+        let data = try record(receipt)["dpv:hasProcess"]?["dpv:hasPersonalData"]
+        #expect(data?.array?.map(\.string) == ["pd:UID", "pd:EmailAddress"])
     }
 
     @Test("a consent that was given again keeps the notice and the scopes of each giving, and tells one duration")

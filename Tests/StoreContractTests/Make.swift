@@ -126,7 +126,7 @@ enum Make {
         let isOver = if case .again = outcome { false } else { true }
         return RevocationSettlement(
             id: task.draft.id, outcome: outcome, at: now,
-            event: isOver ? event(.tokenRevoked, at: now, data: ["token": .text(task.draft.kind.rawValue)]) : nil)
+            event: isOver ? event(.tokenRevocation, at: now, data: ["token": .text(task.draft.kind.rawValue)]) : nil)
     }
 }
 

@@ -24,7 +24,7 @@ struct RevocationOutboxTests {
         #expect(try await claim(store).isEmpty)
         for id in ids {
             let events = try await store.events(of: id)
-            #expect(events.map(\.draft.type) == [.created, .tokenRevoked, .tokenRevoked])
+            #expect(events.map(\.draft.type) == [.created, .tokenRevocation, .tokenRevocation])
             #expect(events.last?.draft.data == ["token": .text("access_token")])
         }
     }
@@ -87,7 +87,7 @@ struct RevocationOutboxTests {
         #expect(try await store.events(of: id).count == 1)
         #expect(try await claim(slow).isEmpty)
         for _ in 0..<2 { try await store.settleRevocation(Make.settlement(taken, .revoked)) }
-        #expect(try await store.events(of: id).map(\.draft.type) == [.created, .tokenRevoked])
+        #expect(try await store.events(of: id).map(\.draft.type) == [.created, .tokenRevocation])
         #expect(try await claim(slow).isEmpty)
     }
 

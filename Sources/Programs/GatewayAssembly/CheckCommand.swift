@@ -100,9 +100,18 @@ enum CheckCommand {
         }
         let facts = ProviderFacts(provider)
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
-        let parts = ["codes go to \(facts.issuer.tokenEndpoint)", secrets(provider), way(provider), "it was not asked"]
+        let parts = [
+            "codes go to \(facts.issuer.tokenEndpoint)", secrets(provider), way(provider), withdrawals(provider),
+            "it was not asked",
+        ]
         return CheckFinding(
             .ok, "providers.\(provider.name)\(environment): " + parts.compactMap(\.self).joined(separator: "; "))
+    }
+
+    /// Nil where it has an endpoint that tells it.
+    private static func withdrawals(_ provider: ProviderSettings) -> String? {
+        guard provider.endpoints.revocation == nil else { return nil }
+        return "without a revocation_endpoint it is not told of a withdrawal: its tokens lapse there"
     }
 
     private static func secrets(_ provider: ProviderSettings) -> String? {

@@ -52,7 +52,7 @@ extension ProviderSheet {
             Fact("preset", settings.preset), Fact("environment", settings.environment?.rawValue),
             Fact("issuer", settings.issuer), Fact("token_endpoint", endpoints.token),
             Fact("authorization_endpoint", endpoints.authorization), Fact("userinfo_endpoint", endpoints.userinfo),
-            Fact("revocation_endpoint", endpoints.revocation), Fact("jwks_uri", endpoints.jwks),
+            ProviderSheet.revocation(endpoints.revocation), Fact("jwks_uri", endpoints.jwks),
             Fact("client_id", settings.client.id),
             Fact("token_endpoint_auth_method", settings.client.authentication.rawValue),
             Fact("basic_encoding", settings.client.basicEncoding.rawValue),
@@ -80,7 +80,9 @@ extension ProviderSheet {
             Fact("token_endpoint", presets.endpoints.token),
             Fact("authorization_endpoint", presets.endpoints.authorization),
             Fact("userinfo_endpoint", presets.endpoints.userinfo ?? presets.userinfoSchemas.first?.text),
-            Fact("revocation_endpoint", presets.endpoints.revocation),
+            // A profile without endpoints of its own leaves this one to the configuration too.
+            presets.endpoints.token == nil
+                ? Fact("revocation_endpoint", nil) : ProviderSheet.revocation(presets.endpoints.revocation),
             Fact("token_endpoint_auth_method", presets.authentication.rawValue),
             Fact("basic_encoding", presets.basicEncoding.rawValue), Fact("pkce", presets.pkce.rawValue),
             Fact("nonce", presets.nonce.rawValue), Fact("id_token", presets.idToken.rawValue),
@@ -90,6 +92,11 @@ extension ProviderSheet {
             Fact("revocation_scope", presets.revocationScope.rawValue),
         ]
         self.init(name: profile.name, facts: environments + facts, profile: profile)
+    }
+
+    /// Without one a withdrawal ends here, and at the provider when its tokens do.
+    private static func revocation(_ endpoint: String?) -> Fact {
+        Fact("revocation_endpoint", endpoint, none: "it is not told of a withdrawal, its tokens lapse there")
     }
 
     private init(name: String, facts: [Fact], profile: ProfileSettings) {

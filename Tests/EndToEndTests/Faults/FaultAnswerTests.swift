@@ -189,7 +189,7 @@ struct FaultAnswerTests {
     }
 
     private func outcomes(of id: String, _ faulty: FaultyGateway) async throws -> [String] {
-        try await faulty.gateway.events(id).filter { $0.draft.type == .tokenRevoked }.map { event in
+        try await faulty.gateway.events(id).filter { $0.draft.type == .tokenRevocation }.map { event in
             if case .text(let word) = event.draft.data["outcome"] { word } else { "none" }
         }
     }

@@ -143,8 +143,8 @@ enum FaultCases {
         refused("unauthorized_client=403", refresh: .credentials),
         refused("bare=401", refresh: .credentials, profile: .unavailable, revocation: .again),
         refused("bare=403", refresh: .credentials, profile: .unavailable, revocation: .again),
-        refused("bare=400", profile: .pending, revocation: .failed),
-        refused("bare=404", profile: .pending, revocation: .failed),
+        refused("bare=400", profile: .pending, revocation: .again),
+        refused("bare=404", profile: .pending, revocation: .again),
         refused("refused_page=401", profile: .pending),
         refused("refused_page=403", profile: .pending),
         refused("invalid_scope"),
@@ -184,11 +184,11 @@ enum FaultCases {
         unknown("server_page=500", revocation: .again),
         refused("error_without_name=400", profile: .pending),
         refused("error_without_name=404", profile: .pending),
-        refused("redirect=301", profile: .pending, revocation: .failed),
-        refused("redirect=302", profile: .pending, revocation: .failed),
-        refused("redirect=303", profile: .pending, revocation: .failed),
-        refused("redirect=307", profile: .pending, revocation: .failed),
-        refused("redirect=308", profile: .pending, revocation: .failed),
+        refused("redirect=301", profile: .pending, revocation: .again),
+        refused("redirect=302", profile: .pending, revocation: .again),
+        refused("redirect=303", profile: .pending, revocation: .again),
+        refused("redirect=307", profile: .pending, revocation: .again),
+        refused("redirect=308", profile: .pending, revocation: .again),
     ]
 
     static let wire = [

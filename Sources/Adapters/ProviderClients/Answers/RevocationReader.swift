@@ -2,6 +2,10 @@
 package import Consents
 
 /// Reads what a revocation endpoint answered (RFC 7009, section 2.2). Pure.
+///
+/// Only the provider's own word about the token is definite: an `error` in an answer of status 400, or one that names
+/// the token's fate with another. A page that is not found, a redirect or an empty refusal may be a proxy, maintenance
+/// or a mistaken setting; the token is still to be revoked, and asking again is harmless.
 package struct RevocationReader: Sendable {
     private let rules: AnswerRules
 
@@ -19,20 +23,16 @@ package struct RevocationReader: Sendable {
         let delay = RetryAfter.delay(answer.header("retry-after"), now: now)
         if complaint.isError("RATE_LIMIT_REACHED") { return .failed(statement, retryAfter: delay) }
         switch answer.status {
-        case 200...299, 400: return meaning(of: complaint, statement)
-        case 429: return .failed(statement, retryAfter: delay)
         // Our credentials are refused: an operator mends them, and the token is still to be revoked.
-        case 401, 403: return .failed(statement, retryAfter: delay)
-        case 300...499: return .refused(statement)
+        case 401, 403, 429: return .failed(statement, retryAfter: delay)
+        case 200...299, 400...499: break
         default: return .failed(statement, retryAfter: delay)
         }
-    }
-
-    /// A token that the provider does not know is no error by the standard; several say so all the same.
-    private func meaning(of complaint: Complaint, _ statement: ProviderStatement) -> RevocationOutcome {
         if complaint.isError("unsupported_token_type") { return .unsupported }
-        if complaint.isError("invalid_client", "unauthorized_client") { return .failed(statement, retryAfter: nil) }
+        // A token that the provider does not know is no error by the standard; several say so all the same.
         if complaint.isError("invalid_token", "invalid_grant", "token_not_found") { return .revoked }
-        return .refused(statement)
+        if complaint.isError("invalid_client", "unauthorized_client") { return .failed(statement, retryAfter: delay) }
+        let isDefinite = complaint.error != nil && (answer.isSuccess || answer.status == 400)
+        return isDefinite ? .refused(statement) : .failed(statement, retryAfter: delay)
     }
 }

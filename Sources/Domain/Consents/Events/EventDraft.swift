@@ -44,7 +44,8 @@ package enum EventType: String, Sendable, CaseIterable {
     case profileRead = "consent.profile_read"
     case tokenRead = "consent.token_read"
     case revoked = "consent.revoked"
-    case tokenRevoked = "consent.token_revoked"
+    /// How the attempt to revoke a token at the provider ended: `outcome` tells.
+    case tokenRevocation = "consent.token_revocation"
     case codeOfOtherSubject = "security.code_of_other_subject"
     case providerSubjectChanged = "security.provider_subject_changed"
 }

@@ -19,10 +19,13 @@ package struct ProviderSheet: Sendable, Equatable {
     package struct Fact: Sendable, Equatable {
         package var name: String
         package var value: String?
+        /// What it means, for people, that nothing is said.
+        package var consequence: String?
 
-        package init(_ name: String, _ value: String?) {
+        package init(_ name: String, _ value: String?, none consequence: String? = nil) {
             self.name = name
             self.value = value
+            self.consequence = value == nil ? consequence : nil
         }
     }
 
@@ -83,7 +86,10 @@ package enum ProviderOutput {
     package static func show(_ sheet: ProviderSheet, json: Bool) -> CommandOutput {
         if json { return CommandOutput(text: jsonDocument(document(of: sheet))) }
         var text = "\(Printable.text(sheet.name)): \(Printable.text(sheet.title))\n"
-        text += TextTable.text(sheet.facts.map { [$0.name, $0.value ?? "none"] }, indent: 2)
+        text += TextTable.text(
+            sheet.facts.map { fact in
+                [fact.name, fact.value ?? "none" + (fact.consequence.map { ": " + $0 } ?? "")]
+            }, indent: 2)
         text += refusals("A refused code means, by the first line that fits:", sheet.codeRefusals)
         text += refusals("A refused refresh means, by the first line that fits:", sheet.refreshRefusals)
         if !sheet.claims.isEmpty {

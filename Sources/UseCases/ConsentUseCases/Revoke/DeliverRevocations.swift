@@ -81,7 +81,7 @@ package struct DeliverRevocations: Sendable {
             data["provider_status"] = .integer(Int64(statement.status))
             data["provider_error"] = statement.error.map(EventValue.text)
         }
-        let event = EventDraft(type: .tokenRevoked, at: now, caller: "gateway", requestID: nil, data: data)
+        let event = EventDraft(type: .tokenRevocation, at: now, caller: "gateway", requestID: nil, data: data)
         return RevocationSettlement(id: task.draft.id, outcome: end, at: now, event: event)
     }
 

@@ -49,7 +49,8 @@ struct OutputTests {
         let output = KeyOutput.apiKeyMade(request, key: key, expiresAt: nil, json: false)
         #expect(
             output.text == """
-                The key 'backend' may do consents:read, consents:write, until it is revoked.
+                The key 'backend' may do consents:read, consents:write, until it is revoked; a running 'serve' knows it within \
+                5 seconds.
                 It is shown this once:
 
                 cgk_backend_0123456789abcdef

@@ -143,8 +143,10 @@ struct LoadingTests {
 
                 """
         let keys = try SampleSettings.read(text).settings.auth.apiKeys
+        let line = text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
         let expected = APIKeySettings(
-            name: "backend", sha256: Array(repeating: 15, count: 32), scopes: ["consents:read"])
+            name: "backend", sha256: Array(repeating: 15, count: 32), scopes: ["consents:read"],
+            place: "conf/gateway.yaml:\(line): auth.api_keys[0].name")
         #expect(keys == [expected])
     }
 }

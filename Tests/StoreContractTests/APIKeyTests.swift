@@ -34,6 +34,18 @@ struct APIKeyTests {
         #expect(try await store.apiKeys() == [first, second])
     }
 
+    @Test("a key that reached nobody is taken back, and its name is free", arguments: StoreKind.allCases)
+    func discarding(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let (lost, other) = (key("backend"), key("backend"))
+        try await store.createAPIKey(lost)
+        try await store.discardAPIKey(other)
+        #expect(try await store.apiKeys() == [lost])
+        try await store.discardAPIKey(lost)
+        try await store.createAPIKey(other)
+        #expect(try await store.apiKeys() == [other])
+    }
+
     @Test("the last use of a key never goes back", arguments: StoreKind.allCases)
     func uses(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)

@@ -31,6 +31,25 @@ extension SQLiteStore {
         guard isNew else { throw .nameTaken }
     }
 
+    package func discardAPIKey(_ key: APIKey) async throws(StoreFailure) {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            _ = try connection.run(APIKeyQueries.discard, key.name, key.digest)
+        }
+    }
+
+    /// The names that are taken in a file with this program's schema, for whoever does not open the store. Makes and
+    /// changes nothing; blocks until done.
+    /// - Throws: `damaged`, `retryLater`, `outOfReach`.
+    package static func apiKeyNames(path: String, busyTimeout: Duration) throws(StoreFailure) -> [String] {
+        try translated { () throws(SQLiteError) in
+            let connection = try openForReading(path, busyTimeout)
+            let rows = try connection.prepare(APIKeyQueries.select)
+            var names: [String] = []
+            while try rows.step() { names.append(rows.text()) }
+            return names
+        }
+    }
+
     package func revokeAPIKey(named name: String, at now: Instant) async throws(StoreFailure) -> Bool {
         try await writer.write(.finishes) { connection throws(SQLiteError) in
             try connection.run(APIKeyQueries.revoke, now, name) == 1
@@ -54,6 +73,7 @@ private enum APIKeyQueries {
         INSERT INTO api_keys (name, digest, scopes, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (name) DO NOTHING
         """)
+    static let discard = SQLiteQuery("DELETE FROM api_keys WHERE name = ? AND digest = ?")
     static let revoke = SQLiteQuery("UPDATE api_keys SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL")
     static let noteUse = SQLiteQuery(
         """

@@ -26,9 +26,11 @@ package struct SettingsNote: Sendable, Equatable, CustomStringConvertible {
     /// What is wrong and what to do.
     package var message: String
 
-    package var description: String {
-        let place = line.map { "\(origin):\($0): " } ?? "\(origin): "
-        return place + (keyPath.isEmpty ? "" : "\(keyPath): ") + message
+    package var description: String { "\(place): \(message)" }
+
+    /// File, line and key path.
+    var place: String {
+        (line.map { "\(origin):\($0)" } ?? origin) + (keyPath.isEmpty ? "" : ": \(keyPath)")
     }
 }
 

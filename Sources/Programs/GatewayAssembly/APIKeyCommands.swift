@@ -10,17 +10,24 @@ struct APIKeyCommands: Sendable {
     let place: Workplace
     let gateway: Gateway
     let json: Bool
+    /// Writes to the standard output; false where it takes nothing.
+    let write: @Sendable (String) -> Bool
 
-    /// The key goes to its file before the store knows it, so that none is lost.
+    /// The key goes to its file before the store knows it, so that none is lost; one that is printed and reaches nobody
+    /// is removed again.
     func create(_ request: NewAPIKey) async -> CommandOutput {
+        if let place = configured(request.name)?.place { return KeyOutput.nameConfigured(request.name, at: place) }
         let made = APIKey.make(
             name: request.name, scopes: Set(request.scopes), lifetime: request.lifetime, now: place.time.now)
         do {
+            // A reader that has gone must not end the process between the key and its removal.
+            try ignoreBrokenPipes()
             if let path = request.outputPath {
                 try createFile(KeyOutput.file(of: made.text), at: path, permissions: 0o600)
             }
             try await gateway.store.createAPIKey(made.key)
-            return KeyOutput.apiKeyMade(request, key: made.text, expiresAt: made.key.expiresAt, json: json)
+            let output = KeyOutput.apiKeyMade(request, key: made.text, expiresAt: made.key.expiresAt, json: json)
+            return write(output.text) ? CommandOutput() : await notPrinted(request, made.key)
         } catch StoreFailure.nameTaken {
             // No key of that text will ever be one.
             if let path = request.outputPath { try? removeFile(at: path) }
@@ -30,6 +37,23 @@ struct APIKeyCommands: Sendable {
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
         }
+    }
+
+    private func notPrinted(_ request: NewAPIKey, _ key: APIKey) async -> CommandOutput {
+        if let path = request.outputPath { return KeyOutput.unprinted(request.name, isIn: path) }
+        do throws(StoreFailure) {
+            try await gateway.store.discardAPIKey(key)
+            return KeyOutput.unprintedAndRemoved(request.name)
+        } catch {
+            return .failure(
+                "the key '\(request.name)' could not be printed, nor removed again (\(error)): revoke it",
+                status: .partlyDone)
+        }
+    }
+
+    /// The key of that name in `auth.api_keys`.
+    private func configured(_ name: String) -> APIKeySettings? {
+        place.settings.auth.apiKeys.first { $0.name == name }
     }
 
     func list() async -> CommandOutput {
@@ -49,6 +73,9 @@ struct APIKeyCommands: Sendable {
     func revoke(_ name: String) async -> CommandOutput {
         do throws(StoreFailure) {
             let isRevoked = try await gateway.store.revokeAPIKey(named: name, at: place.time.now)
+            if let place = configured(name)?.place {
+                return KeyListOutput.configured(name, at: place, isOtherRevoked: isRevoked)
+            }
             return isRevoked ? KeyListOutput.revoked(name, json: json) : KeyListOutput.notRevoked(name)
         } catch {
             return .failure("\(error)", status: .storeOrKeys)

@@ -25,6 +25,7 @@ enum CheckCommand {
         if let files = loaded.settings.server.tls { findings.append(certificate(files)) }
         findings.append(keys(loaded.settings, environment))
         findings.append(store(loaded.settings))
+        findings += keyNames(loaded.settings)
         if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
         findings += loaded.settings.providers.map(provider)
         return CheckOutput.lines(findings, json: json)
@@ -57,6 +58,16 @@ enum CheckCommand {
         let vault: RingVault
         do { vault = try RingVault(ring: ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
         try RingCheck.hold(vault, against: path)
+    }
+
+    /// The keys of the configuration whose names are taken in the store. One that cannot be read has its own line.
+    private static func keyNames(_ settings: GatewaySettings) -> [CheckFinding] {
+        guard !settings.auth.apiKeys.isEmpty, let path = try? Gateway.sqlitePath(settings),
+            let status = try? status(of: path), status.found == status.known,
+            let stored = try? SQLiteStore.apiKeyNames(
+                path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+        else { return [] }
+        return KeyNames.doubts(settings.auth.apiKeys, stored).map { CheckFinding(.error, $0) }
     }
 
     private static func status(of path: String) throws(StoreFailure) -> MigrationStatus {

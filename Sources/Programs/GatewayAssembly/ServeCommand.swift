@@ -113,7 +113,7 @@ private final class GatewayService: Service {
             await serving?.takeKeys(loaded.settings.auth.apiKeys)
             await serving?.takeCertificate(loaded.settings.server.tls)
             try serving?.gateway.reload(loaded.settings, environment: environment)
-            place.log.notice("log level, API keys, secrets and vault keys were read again")
+            place.log.notice("log level, secrets and vault keys were read again")
         } catch let failure as StartFailure {
             place.log.error("the vault's keys cannot be read; the old ones stay", [Fact(.reason, failure.sentence)])
         } catch {

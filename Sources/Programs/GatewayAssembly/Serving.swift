@@ -50,6 +50,7 @@ struct Serving: Sendable {
         let callers = CallerDirectory(
             store: gateway.store, time: place.time,
             configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
+        try await Serving.hold(place.settings.auth.apiKeys, against: gateway.store)
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
             callers: callers, limits: gateway.limits,
@@ -101,6 +102,12 @@ struct Serving: Sendable {
             let isAddress = if case .cannotListen = error { true } else { false }
             throw StartFailure("server.\(key) \(address): \(error)", isAddress ? .configuration : .partlyDone)
         }
+    }
+
+    private static func hold(_ keys: [APIKeySettings], against store: any ConsentStore) async throws(StartFailure) {
+        let stored: [APIKey]
+        do throws(StoreFailure) { stored = try await store.apiKeys() } catch { throw StartFailure(error) }
+        try KeyNames.hold(keys, against: stored.map(\.name))
     }
 
     private static func openAPI() throws(StartFailure) -> OpenAPIDocument {
@@ -170,13 +177,15 @@ struct Serving: Sendable {
         await gateway.close()
     }
 
-    /// Takes other keys from the configuration, known at once.
+    /// Takes other keys from the configuration, known at once; none where one has the name of a key of the store.
     func takeKeys(_ keys: [APIKeySettings]) async {
-        callers.configure(keys.map { APIKey($0, now: place.time.now) })
-        do throws(StoreFailure) {
-            try await callers.reload()
+        do throws(StartFailure) {
+            try await Serving.hold(keys, against: gateway.store)
+            callers.configure(keys.map { APIKey($0, now: place.time.now) })
+            do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
+            place.log.notice("the callers' keys were read again")
         } catch {
-            place.log.warning("the callers' keys could not be read", [Fact(.reason, "\(error)")])
+            place.log.error("the callers' keys are not taken; the old ones stay", [Fact(.reason, error.sentence)])
         }
     }
 

@@ -84,4 +84,6 @@ package protocol ConsentStore: Sendable {
     func apiKeys() async throws(StoreFailure) -> [APIKey]
     /// - Throws: `StoreFailure.nameTaken` where a key has the name.
     func createAPIKey(_ key: APIKey) async throws(StoreFailure)
+    /// Takes back a key that was just created and that nobody has got: its name is free again.
+    func discardAPIKey(_ key: APIKey) async throws(StoreFailure)
 }

@@ -141,6 +141,17 @@ package enum KeyListOutput {
             text: "The key '\(Printable.text(name))' is revoked; a running 'serve' refuses it within 5 seconds.\n")
     }
 
+    /// The key stands in the configuration, where no command ends it.
+    /// - Parameters:
+    ///   - place: file, line and key path.
+    ///   - isOtherRevoked: the store had a key of that name, too, and it was revoked.
+    package static func configured(_ name: String, at place: String, isOtherRevoked: Bool) -> CommandOutput {
+        let other = isOtherRevoked ? "the store's key of that name is revoked, but " : ""
+        return .failure(
+            "\(other)'\(name)' stands in the configuration and still works: remove it there (\(place)), then send "
+                + "'serve' SIGHUP", status: .partlyDone)
+    }
+
     /// There is no such key, or it was revoked before.
     package static func notRevoked(_ name: String) -> CommandOutput {
         .failure("the store has no key '\(name)' that could be revoked", status: .partlyDone)

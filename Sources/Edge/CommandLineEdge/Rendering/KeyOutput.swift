@@ -27,7 +27,8 @@ package enum KeyOutput {
         if json { return CommandOutput(text: jsonDocument(document(request, key: key, expiresAt: expiresAt))) }
         let life = expiresAt.map { "until \($0.text)" } ?? "until it is revoked"
         let scopes = request.scopes.map(\.rawValue).joined(separator: ", ")
-        let facts = "The key '\(request.name)' may do \(scopes), \(life).\n"
+        let facts =
+            "The key '\(request.name)' may do \(scopes), \(life); a running 'serve' knows it within 5 seconds.\n"
         if let path = request.outputPath {
             return CommandOutput(text: facts + "It is in \(Printable.text(path)) (mode 0600) and nowhere else.\n")
         }
@@ -36,6 +37,26 @@ package enum KeyOutput {
 
     package static func nameTaken(_ name: String) -> CommandOutput {
         .failure("there is a key named '\(name)' already", status: .partlyDone)
+    }
+
+    /// A key of the configuration has the name; a second one could not be told from it.
+    /// - Parameter place: file, line and key path.
+    package static func nameConfigured(_ name: String, at place: String) -> CommandOutput {
+        .failure("\(place): there is a key named '\(name)' already, in the configuration", status: .partlyDone)
+    }
+
+    /// Nobody has seen the key, and it is gone.
+    package static func unprintedAndRemoved(_ name: String) -> CommandOutput {
+        .failure(
+            "the key '\(name)' could not be printed and was removed again: the standard output takes nothing",
+            status: .partlyDone)
+    }
+
+    /// The key is good and in its file, only the words on it are lost.
+    package static func unprinted(_ name: String, isIn path: String) -> CommandOutput {
+        .failure(
+            "the key '\(name)' is made and in \(path), but this could not be printed: the standard output takes nothing",
+            status: .partlyDone)
     }
 
     /// What goes into the file of `--output`: the key and a newline.

@@ -25,6 +25,7 @@ extension APIKeySettings {
         var section = given
         defer { section.finish() }
         name = section.requiredText("name")
+        place = section.shownPlace(of: "name")
         sha256 = section.digest("sha256") ?? []
         if !section.has("sha256") { section.fail("sha256", "is missing; give the SHA-256 of the whole key") }
         scopes = section.words("scopes", of: Self.knownScopes) ?? []

@@ -13,6 +13,8 @@ package struct APIKeySettings: Sendable, Equatable {
     package var sha256: [UInt8]
     /// Of ``knownScopes``, each once.
     package var scopes: [String]
+    /// Where its name stands, for messages: `Config/gateway.yaml:12: auth.api_keys[0].name`.
+    package var place: String
 
     package static let knownScopes = ["consents:read", "consents:write", "profiles:read", "tokens:read", "admin"]
 }

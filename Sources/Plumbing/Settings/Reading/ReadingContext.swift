@@ -45,6 +45,9 @@ final class ReadingContext {
         return environment[path.variable].map { SettingScalar(text: $0, place: .variable(path.variable)) }
     }
 
+    /// A place as messages begin: `Config/gateway.yaml:12: auth.api_keys[0].name`.
+    func shown(_ path: SettingPath, _ place: SettingPlace) -> String { note(path, place, "").place }
+
     /// Whether a variable is set for anything below `path`.
     func hasVariable(below path: SettingPath) -> Bool {
         let prefix = path.variable + "__"

@@ -53,6 +53,9 @@ struct SectionReader {
         context.fail(path, place(of: key), message)
     }
 
+    /// Where `key` stands, for messages of whoever uses the settings.
+    func shownPlace(of key: String) -> String { context.shown(path.appending(.key(key)), place(of: key)) }
+
     /// Where `key` stands, else where the section begins.
     func place(of key: String) -> SettingPlace {
         let variable = path.appending(.key(key)).variable

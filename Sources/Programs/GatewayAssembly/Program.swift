@@ -13,7 +13,16 @@ package enum Program {
 
     /// Runs the command that the process was started with.
     package static func run() async -> Int32 {
-        await run(arguments: Array(CommandLine.arguments.dropFirst()), environment: processEnvironment())
+        let given = processArguments()
+        let arguments = given.compactMap(\.self)
+        guard arguments.count == given.count else {
+            let number = 1 + (given.firstIndex(of: nil) ?? 0)
+            let output = UsageError.argumentNotText(number: number).output
+            occupyStandardDescriptors()
+            OutputStream.standardError.write(output.errors)
+            return output.status.rawValue
+        }
+        return await run(arguments: arguments, environment: processEnvironment())
     }
 
     /// - Parameters:
@@ -76,7 +85,9 @@ package enum Program {
         -> CommandOutput
     {
         let records = RecordCommands(place: place, gateway: gateway, json: asked.json)
-        let keys = APIKeyCommands(place: place, gateway: gateway, json: asked.json)
+        let keys = APIKeyCommands(place: place, gateway: gateway, json: asked.json) { text in
+            OutputStream.standardOutput.write(text)
+        }
         switch asked.command {
         case .refresh(let ids): return await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
         case .refreshSweep(let sweep):

@@ -20,6 +20,8 @@ package enum UsageError: Error, Sendable, Equatable {
     case notTogether(String, String, command: [String])
     case argumentMissing(String, command: [String])
     case argumentUnwanted(String, command: [String])
+    /// The argument of that number, from 1, is not UTF-8.
+    case argumentNotText(number: Int)
     /// - Parameters:
     ///   - what: the option or argument.
     ///   - expected: what it should look like, as in `a duration such as 90d`.
@@ -55,6 +57,7 @@ package enum UsageError: Error, Sendable, Equatable {
         case .notTogether(let first, let second, _): "\(first) and \(second) cannot stand together"
         case .argumentMissing(let argument, let command): "\(subject(command)) needs \(argument)"
         case .argumentUnwanted(let word, let command): "\(subject(command)) has no place for '\(shown(word))'"
+        case .argumentNotText(let number): "argument \(number) is not UTF-8"
         case .invalidValue(let value, let what, let expected, _): "\(what) '\(shown(value))' is not \(expected)"
         case .unknownName(let name, let what, let known, _):
             "\(what) '\(shown(name))' is not known" + suggestion(nearestName(to: name, among: known))
@@ -67,7 +70,7 @@ package enum UsageError: Error, Sendable, Equatable {
     package var command: [String] {
         switch self {
         case .commandMissing(let group), .unknownCommand(_, let group, _): group
-        case .commandNotBuilt: []
+        case .commandNotBuilt, .argumentNotText: []
         case .unknownOption(_, let command, _), .optionNotBuilt(_, let command), .valueMissing(_, _, let command),
             .valueUnwanted(_, let command), .configurationUnwanted(let command), .optionRepeated(_, let command),
             .optionMissing(_, let command),

@@ -66,6 +66,14 @@ package enum Metric: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether a counter's number is another part's, which is read when somebody looks.
+    var isKeptElsewhere: Bool {
+        switch self {
+        case .logLinesLost, .processCPU: true
+        default: false
+        }
+    }
+
     /// In the order in which their values are given.
     package var labels: [MetricLabel] {
         switch self {

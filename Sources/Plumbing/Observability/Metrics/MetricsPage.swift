@@ -30,7 +30,8 @@ package struct MetricsPage: Sendable {
         self.readings = readings
     }
 
-    /// The whole page, with a line feed at its end. Of the counters with labels only those that have moved are told.
+    /// The whole page, with a line feed at its end. What has no labels, and counters of few series, stand there from the
+    /// start, so that their first rise is one; of all others those that have moved are told.
     package func text() async -> String {
         var text = ""
         for metric in Metric.allCases {
@@ -56,15 +57,26 @@ package struct MetricsPage: Sendable {
 
     private static func counted(_ metric: Metric, _ metrics: Metrics) -> [String] {
         guard let family = metrics.families[metric] else { return [] }
+        let isToldAtZero = isToldAtZero(metric, family)
         return family.series.indices.flatMap { index -> [String] in
             let numbers = family.series[index].numbers
-            guard numbers.contains(where: { $0 != 0 }) else { return [] }
             let values = family.values(at: index)
+            guard isToldAtZero && !values.contains(MetricWords.other) || numbers.contains(where: { $0 != 0 }) else {
+                return []
+            }
             guard case .histogram(let buckets) = metric.kind else {
                 return ["\(metric.rawValue)\(labels(family.labels, values, nil)) \(numbers[0])\n"]
             }
             return histogram(metric, buckets, numbers) { labels(family.labels, values, $0) }
         }
+    }
+
+    /// The most series of a counter that are told before they move.
+    private static let fewSeries = 32
+
+    private static func isToldAtZero(_ metric: Metric, _ family: MetricFamily) -> Bool {
+        if metric.isKeptElsewhere { return false }
+        return family.labels.isEmpty || metric.kind == .counter && family.series.count <= fewSeries
     }
 
     private static func histogram(

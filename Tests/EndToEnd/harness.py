@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -96,8 +97,14 @@ def call(address, method, path, body=None, headers=None, timeout=DEADLINE):
 class House:
     """A folder with keys, a configuration and a store; the simulated provider; and gateways on top of them."""
 
+    # Every one of this process, so that a test can see that none is left.
+    built = []
+
     def __init__(self, simulator_arguments=(), provider_settings="", through=None, scopes=""):
-        self.folder = tempfile.mkdtemp(prefix="consent-gateway-test-")
+        self.home = self.folder = tempfile.mkdtemp(prefix="consent-gateway-test-")
+        House.built.append(self)
+        # File systems in the folder, which go with it.
+        self.mounts = []
         self.log = f"{self.folder}/gateway.log"
         self.provider = Process(["simulate", "--listen", "127.0.0.1:0", *simulator_arguments],
                                 f"{self.folder}/provider.log")
@@ -130,6 +137,11 @@ providers:
     def serve(self):
         return Process(["serve", "--config", self.config], self.log)
 
+    def log_text(self):
+        """What the gateways have told so far."""
+        with open(self.log, errors="replace") as file:
+            return file.read()
+
     def authorized(self):
         return {"Authorization": f"Bearer {self.key}"}
 
@@ -157,12 +169,18 @@ providers:
         return size
 
     def close(self):
-        """Ends it. Whatever test it was, none of its codes, its tokens, its key and its secret was left anywhere."""
+        """Ends it. Whatever test it was, none of its codes, its tokens, its key and its secret was left anywhere. The
+        folder stays after a failure only, for whoever looks into it."""
         if self.proxy:
             self.proxy.close()
         self.provider.kill()
-        if sys.exc_info()[0] is None:
+        is_passed = sys.exc_info()[0] is None
+        if is_passed:
             self.search({self.key, CLIENT_SECRET, *self.codes, *(self.proxy.tokens() if self.proxy else ())})
+        for folder in self.mounts:
+            subprocess.run(["umount", "-l", folder], capture_output=True)
+        if is_passed:
+            shutil.rmtree(self.home)
 
 
 class Proxy:

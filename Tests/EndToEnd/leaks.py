@@ -56,8 +56,9 @@ def main():
     house.search(values)
     gateway.stop()
     size = house.search(values)
+    files = len(house.files())
     house.close()
-    print(f"{len(values)} values searched for in {size} bytes of {len(house.files())} files: none found")
+    print(f"{len(values)} values searched for in {size} bytes of {files} files: none found")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 """What an operator does at three in the morning: another store's key ring, a lost database, a refresh that is slow or
 interrupted, an output that takes nothing. Each ends with the status of the contract and a sentence that names the
 place, and no grant is lost over it."""
+import hashlib
 import json
 import os
 import shutil
@@ -135,6 +136,88 @@ def interrupted_refresh():
                     raise Failure(f"interrupted: {outcomes}")
             if token_calls(house) != before + 1:
                 raise Failure("another refresh was begun after the signal")
+    finally:
+        house.close()
+
+
+def file_keys():
+    """A key of the configuration has its name for itself: the events tell keys by their names."""
+    house = House()
+    try:
+        config = ["--config", house.config]
+        with open(house.config, "a") as file:
+            file.write(f"""\
+auth:
+  api_keys:
+    - {{ name: files, sha256: {hashlib.sha256(b"cgk_files_x").hexdigest()}, scopes: ["consents:read"] }}
+""")
+        with open(house.config) as file:
+            line = 1 + next(number for number, text in enumerate(file) if "name: files" in text)
+        place = f"{house.config}:{line}: auth.api_keys[0].name"
+        ends(["keys", "api", "create", "files", *config, "--scopes", "admin", "--output", f"{house.folder}/key"], 1, place)
+        if os.path.exists(f"{house.folder}/key"):
+            raise Failure("a key that was not made stays in its file")
+        ends(["keys", "api", "list", *config], 0, "files", "from auth.api_keys")
+        ends(["keys", "api", "revoke", "files", *config], 1, place, "remove it there", "SIGHUP")
+        ends(["check", *config], 0)
+        gateway = house.serve()
+        asked = {"Authorization": "Bearer cgk_files_x"}
+        if call(gateway.ready["api"], "GET", "/v1/consents", None, asked)[0] != 200:
+            raise Failure("the key of the configuration is not known")
+        # Another configuration on the same store makes a key of that name.
+        with open(house.config) as file:
+            text = file.read()
+        with open(f"{house.folder}/other.yaml", "w") as file:
+            file.write(text[:text.index("auth:")])
+        ends(["keys", "api", "create", "files", "--config", f"{house.folder}/other.yaml", "--scopes", "admin"], 0)
+        os.remove(f"{house.folder}/other.yaml")
+        gateway.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: place in house.log_text(), "a reload that names the key of both")
+        if call(gateway.ready["api"], "GET", "/v1/consents", None, asked)[0] != 200:
+            raise Failure("the configuration that was read again wrongly has taken a key away")
+        gateway.stop()
+        for command, status in (("serve", 3), ("check", 1)):
+            ends([command, *config], status, place, "the store has a key of that name, too")
+        ends(["keys", "api", "revoke", "files", *config], 1, place, "the store's key of that name is revoked")
+        ends(["serve", *config], 3, place)
+    finally:
+        house.close()
+
+
+def lost_key():
+    """A key that nobody could read is none, and its name is free."""
+    house = House()
+    try:
+        create = ["keys", "api", "create", "lost", "--config", house.config, "--scopes", "consents:read"]
+        with open("/dev/full", "wb") as full:
+            for stdout, shell in ((full, []), (None, ["sh", "-c", 'exec "$@" >&-', "sh"])):
+                for more in ([], ["--json"]):
+                    done = subprocess.run([*shell, program(), *create, *more], stdout=stdout, stderr=subprocess.PIPE,
+                                          timeout=DEADLINE)
+                    if done.returncode != 1 or b"'lost' could not be printed and was removed again" not in done.stderr:
+                        raise Failure(f"a key that nobody saw: {done.returncode} {done.stderr.decode()}")
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run([program(), *create], stdout=writer, stderr=subprocess.PIPE, timeout=DEADLINE)
+            os.close(writer)
+            if done.returncode != 1 or b"was removed again" not in done.stderr:
+                raise Failure(f"a key whose reader has gone: {done.returncode} {done.stderr.decode()}")
+            if "lost" in ends(["keys", "api", "list", "--config", house.config], 0):
+                raise Failure("a key that nobody saw is there")
+            done = subprocess.run([program(), *create, "--output", f"{house.folder}/key"], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=DEADLINE)
+            if done.returncode != 1 or b"could not be printed" not in done.stderr:
+                raise Failure(f"a key in a file: {done.returncode} {done.stderr.decode()}")
+        with open(f"{house.folder}/key") as file:
+            key = file.read().strip()
+        os.remove(f"{house.folder}/key")
+        gateway = house.serve()
+        asked = {"Authorization": f"Bearer {key}"}
+        if call(gateway.ready["api"], "GET", "/v1/consents", None, asked)[0] != 200:
+            raise Failure("the key that lies in its file is not known")
+        gateway.stop()
+        if "within 5 seconds" not in ends([*create[:3], "another", *create[4:]], 0):
+            raise Failure("a new key does not say from when it is known")
     finally:
         house.close()
 
@@ -284,6 +367,10 @@ def usage():
     ends(["simulate", "--fault", "slow=3@nowhere"], 2, "there is no place")
     house = House()
     try:
+        for command in ([b"consents", b"list", b"--subject", b"\xff"], [b"refresh", b"--all", b"--subject=\xc3"],
+                        [b"keys", b"api", b"revoke", b"a\xed\xa0\x80"], [b"\xffserve"]):
+            ends([*command, "--config", house.config], 2, f"argument {len(command)} is not UTF-8")
+        ends(["consents", "list", "--subject", "\ufffd", "--config", house.config], 0)
         with open(house.config, "a") as file:
             file.write("    ca_file: nothing.pem\n")
         ends(["serve", "--config", house.config], 3, "providers.paypal.ca_file", "nothing.pem")
@@ -293,9 +380,11 @@ def usage():
 
 
 def main():
-    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, lost_output, draining, first_words, metrics,
-                 nothing_done, usage):
+    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, file_keys, lost_key, lost_output, draining,
+                 first_words, metrics, nothing_done, usage):
         step()
+        if left := [house.home for house in House.built if os.path.exists(house.home)]:
+            raise Failure(f"{step.__name__} leaves its house: {left}")
         print(f"operations: {step.__name__} ok")
 
 

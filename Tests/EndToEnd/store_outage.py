@@ -214,7 +214,6 @@ def rounds(kind, make_outage, count):
         for ending in ("short", "long", "kill"):
             house = House(simulator_arguments=["--refresh-tokens", "reuse_detection"], provider_settings=ANSWER,
                           through=Proxy)
-            disk = None
             running = []
             house.running = running
             try:
@@ -234,9 +233,8 @@ def rounds(kind, make_outage, count):
             finally:
                 for gateway in running:
                     gateway.process.kill()
+                    gateway.process.wait()
                 house.close()
-                if disk:
-                    subprocess.run(["umount", "-l", disk], capture_output=True)
             print(f"{kind}, {ending}: the exchange and the refresh kept what they were given")
 
 
@@ -244,6 +242,7 @@ def move_to_small_disk(house, disk):
     os.mkdir(disk)
     if not small_disk(disk):
         return False
+    house.mounts.append(disk)
     for name in ("gateway.yaml", "vault-keys.json", "consents.db"):
         with open(f"{house.folder}/{name}", "rb") as source, open(f"{disk}/{name}", "wb") as target:
             os.chmod(f"{disk}/{name}", 0o600)

@@ -32,7 +32,9 @@ struct CallersJSONTests {
             ("{\"a\":,}", .unexpectedToken), ("{\"a\":\"\\u0000\"}", .nulCharacter),
             ("{\"a\\u0000\":1}", .nulCharacter),
             ("{\"a\":1e400}", .numberOutOfRange), ("{\"a\":9223372036854775808}", .numberOutOfRange),
-            ("{\"a\":\"\\ud800\"}", .unexpectedToken), ("{'a':1}", .unexpectedToken), ("\u{FEFF}{}", .unexpectedToken),
+            ("{\"a\":\"\\ud800\"}", .unexpectedToken), ("{'a':1}", .unexpectedToken),
+            ("\u{FEFF}\u{FEFF}{}", .unexpectedToken),
+            ("\u{FEFF}", .unfinished),
         ])
     func malformed(text: String, fault: JSONFault) throws {
         let error = #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.utf8), as: .callers) }
@@ -42,6 +44,15 @@ struct CallersJSONTests {
         }
         #expect(found == fault)
         #expect(line == 1 && column >= 1)
+    }
+
+    @Test("a byte-order mark before the text is passed over")
+    func byteOrderMark() throws {
+        let value = try JSONValue.parse(Array("\u{FEFF}{\"code\":\"x\u{FEFF}\"}".utf8), as: .callers)
+        #expect(value["code"]?.string == "x\u{FEFF}")
+        #expect(throws: JSONError.trailingComma(line: 1, column: 7)) {
+            try JSONValue.parse(Array("\u{FEFF}{\"a\":1,}".utf8), as: .callers)
+        }
     }
 
     @Test("bytes that are not UTF-8 are refused")

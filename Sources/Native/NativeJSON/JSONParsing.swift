@@ -3,7 +3,8 @@ internal import CJansson
 
 /// Whose text it is, which decides how strictly it is read.
 package enum JSONSource: Sendable {
-    /// A caller's body or a JWT: duplicate names, `\u0000` and anything beyond RFC 8259 are refused.
+    /// A caller's body or a JWT: duplicate names, `\u0000` and anything beyond RFC 8259 are refused. A byte-order mark
+    /// is skipped (RFC 8259, section 8.1).
     case callers
     /// A provider's answer: a rotated token must not be lost to an odd member. A byte-order mark is skipped, of two
     /// members of one name the last counts; each number or string that jansson refuses reads as null, however many there
@@ -17,17 +18,17 @@ extension JSONValue {
     package static func parse(_ bytes: [UInt8], as source: JSONSource) throws(JSONError) -> JSONValue {
         switch source {
         case .callers:
-            let outcome = load(bytes[...], flags: JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
+            let text = withoutMark(bytes)
+            let outcome = load(text, flags: JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
             if let value = outcome.value { return value }
-            throw outcome.report.error(in: bytes)
+            throw outcome.report.error(in: Array(text))
         case .providers:
-            return try parseLeniently(bytes)
+            return try parseLeniently(withoutMark(bytes))
         }
     }
 
     /// What jansson refuses as a whole is mended once, then read again: time in proportion to the text, whatever it is.
-    private static func parseLeniently(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+    private static func parseLeniently(_ text: ArraySlice<UInt8>) throws(JSONError) -> JSONValue {
         let first = load(text, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
         if let value = first.value { return value }
         let mended = JSONMending.mended(text) { token, isName in
@@ -35,6 +36,11 @@ extension JSONValue {
         }
         if let value = load(mended[...], flags: JSON_ALLOW_NUL | JSON_DECODE_ANY).value { return value }
         throw first.report.error(in: Array(text))
+    }
+
+    /// Without the byte-order mark that may stand before it.
+    private static func withoutMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
     }
 
     private static func load(_ text: ArraySlice<UInt8>, flags: Int32) -> (value: JSONValue?, report: JSONReport) {

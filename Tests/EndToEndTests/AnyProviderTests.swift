@@ -52,6 +52,22 @@ struct AnyProviderTests {
         }
     }
 
+    @Test("an SDK's response for a provider that has no environments is refused in words that say so")
+    func environments() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        let url = script.provider.url
+        try await TestGateway.with(provider: url, sections: AnyProviderTests.settings(url)) { gateway in
+            let answer = try await gateway.post(code: "c", subject: "u", query: "&provider=acme")
+            #expect(answer.status == 400 && answer.code == "environment_mismatch")
+            #expect(
+                answer.json["detail"]?.string
+                    == "The authorization response is of the environment sandbox; the provider "
+                    + "has no environments, for it has no preset. Name the provider that the app's SDK is for.")
+            #expect(script.provider.requests.isEmpty)
+        }
+    }
+
     @Test("a code without its verifier, and one with another redirect URI, is refused before it is sent")
     func refused() async throws {
         let script = try PayPalScript()

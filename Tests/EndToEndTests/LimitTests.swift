@@ -87,6 +87,26 @@ struct LimitTests {
         }
     }
 
+    @Test("whoever has a whole IPv6 network is counted by it, and told in the log by the address")
+    func networks() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        let limits = "failed_logins_per_address: 2/10m"
+        try await TestGateway.with(provider: script.provider.url, limits: limits, proxies: "127.0.0.0/8") { gateway in
+            for (address, expected) in [
+                ("2001:db8:0:1::1", "unauthenticated"), ("2001:db8:0:1:ffff::2", "unauthenticated"),
+                ("2001:db8:0:1::3", "rate_limited"), ("2001:db8:0:2::1", "unauthenticated"),
+                ("::ffff:192.0.2.1", "unauthenticated"), ("::ffff:192.0.2.2", "unauthenticated"),
+                ("::ffff:192.0.2.3", "unauthenticated"),
+            ] {
+                let answer = try await gateway.call(
+                    .get, "/v1/consents", key: "cgk_guess_x", headers: [("X-Forwarded-For", address)])
+                #expect(answer.code == expected, "\(address)")
+            }
+            #expect(gateway.log.text.contains(" peer=2001:db8:0:1:ffff::2 "))
+        }
+    }
+
     @Test("whoever is no trusted proxy is counted by their own address, whatever they write")
     func spoofed() async throws {
         let script = try PayPalScript()

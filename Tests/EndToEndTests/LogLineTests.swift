@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativeCurl
+import NativeHTTPServer
 import Observability
 import TestSupport
 import Testing
@@ -34,6 +35,23 @@ struct LogLineTests {
             }
             #expect(answered.count == 1)
             #expect(answered.first?.contains(" peer=127.0.0.1 duration_ms=") == true)
+        }
+    }
+
+    @Test("a call that is refused has its caller in its line, and its route where there is one")
+    func refused() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let record = "/v1/consents/\(CallerTests.id)"
+            _ = try await gateway.call(.post([]), record)
+            _ = try await gateway.call(.get, "/v1/nothing")
+            _ = try await gateway.call(.get, record, headers: [("Accept", "text/html")])
+            let caller = "caller=test-\(gateway.serving.api.port) "
+            for line in [
+                "method=POST status=405 code=method_not_allowed", "method=GET status=404 code=not_found",
+                #"method=GET route="/v1/consents/{id}" status=406 code=not_acceptable"#,
+            ] { #expect(gateway.log.text.contains("request answered \(line) \(caller)"), "\(line)") }
         }
     }
 

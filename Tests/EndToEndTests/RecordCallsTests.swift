@@ -136,6 +136,10 @@ struct RecordCallsTests {
             #expect(try await ask(#"{"rejected":"\#(digest)"}"#).json["access_token"]?.string == "AR1-canary")
             #expect(script.count(of: .refresh) == 1)
             #expect(try await ask(#"{"rejected":"x"}"#).code == "invalid_request")
+            // Both members have defaults, so that a call without a body asks for what `{}` asks for.
+            #expect(try await ask("").json["access_token"]?.string == "AR1-canary")
+            #expect(try await gateway.raw("POST", path).json["access_token"]?.string == "AR1-canary")
+            #expect(try await gateway.raw("POST", "/v1/consents").status == 415)
             let paypal = try #require(try await gateway.post(code: "p", subject: "v").id)
             let off = try await gateway.call(.post(Array("{}".utf8)), "/v1/consents/\(paypal)/access-token")
             #expect(off.status == 403)

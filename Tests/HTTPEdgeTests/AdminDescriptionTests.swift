@@ -99,6 +99,16 @@ import Testing
         }
     }
 
+    @Test("what the server cannot take now says so in a word of the contract's table, with a time to try again")
+    func notNow() {
+        for refusal in [HTTPRefusal.tooManyConnections, .stopping] {
+            let problem = Problem(refusal)
+            #expect(problem.status == 503 && problem.code == "provider_unavailable")
+            #expect(problem.retryAfter.map { $0 > 0 } == true)
+        }
+        #expect(ProblemCode.rateLimited.statuses == [429])
+    }
+
     @Test("what the pages say is what their schemas allow")
     func words() async throws {
         let schemas = try #require(document["components"]?["schemas"])

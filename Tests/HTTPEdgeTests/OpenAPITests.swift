@@ -51,7 +51,9 @@ import Testing
             }
             #expect(text.contains("`\(route.scope.rawValue)`"), "\(method) \(path)")
             #expect(operation["security"] == nil)
-            #expect((operation["requestBody"] != nil) == route.needsBody, "\(method) \(path)")
+            #expect((operation["requestBody"] != nil) == (route.body != .none), "\(method) \(path)")
+            let isRequired = operation["requestBody"]?["required"]?.boolean == true
+            #expect(isRequired == (route.body == .required), "\(method) \(path)")
         }
     }
 

@@ -46,15 +46,23 @@ package struct AdminAPI: HTTPHandler {
             return Answer.problem(
                 .invalidRequest("Host: the admin listener answers to the names of server.admin_hosts only."), context)
         }
-        guard request.method == "GET" || request.method == "HEAD" else {
-            return Answer.problem(.methodNotAllowed("GET, HEAD"), context)
+        do throws(Problem) {
+            switch try route(of: request.head) {
+            case .alive: return Answer.json(["status": "alive"], context)
+            case .ready: return await readiness(context)
+            case .metrics: return Answer.text(await metrics.text(), type: MetricsPage.contentType, context)
+            }
+        } catch {
+            return Answer.problem(error, context)
         }
-        switch AdminRoute(rawValue: String(decoding: request.rawPath, as: UTF8.self)) {
-        case .alive: return Answer.json(["status": "alive"], context)
-        case .ready: return await readiness(context)
-        case .metrics: return Answer.text(await metrics.text(), type: MetricsPage.contentType, context)
-        case nil: return Answer.problem(.notFound, context)
-        }
+    }
+
+    /// - Throws: `Problem` 400 for a target that cannot be decoded, 404 for a path that is not there, then 405.
+    private func route(of head: HTTPRequestHead) throws(Problem) -> AdminRoute {
+        let segments = try RawTarget(path: head.rawPath, query: head.rawQuery).segments
+        guard segments.count == 1, let route = AdminRoute(rawValue: "/" + segments[0]) else { throw .notFound }
+        guard head.method == "GET" || head.method == "HEAD" else { throw .methodNotAllowed("GET, HEAD") }
+        return route
     }
 
     private func readiness(_ context: RequestContext) async -> HTTPResponse {

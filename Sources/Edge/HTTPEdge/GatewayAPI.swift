@@ -45,12 +45,13 @@ package struct GatewayAPI: HTTPHandler {
         // Without a body there is nothing to spare: `respond` makes the same checks.
         guard head.bodyLength != .none else { return nil }
         let context = context(of: head)
+        var known = KnownFacts(route: PublicPages.path(of: head))
         do throws(Problem) {
-            if let page = try publicPage(head, context) { return page }
-            _ = try admission(of: head, context)
+            if let page = try publicPage(head, context, known) { return page }
+            _ = try admission(of: head, context, &known)
             return nil
         } catch {
-            return answer(error, context, nil, false)
+            return answer(error, context, known, false)
         }
     }
 
@@ -60,21 +61,20 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     private func respond(to request: HTTPRequest, _ context: RequestContext) async -> HTTPResponse {
-        var admitted: Admission?
+        var known = KnownFacts(route: PublicPages.path(of: request.head))
         do throws(Problem) {
-            if let page = try publicPage(request.head, context) { return page }
-            let admission = try admission(of: request.head, context)
-            admitted = admission
+            if let page = try publicPage(request.head, context, known) { return page }
+            let admission = try admission(of: request.head, context, &known)
             let response = try await perform(admission, request, context)
-            tell(context, status: response.status, code: nil, admission)
+            tell(context, status: response.status, code: nil, known)
             return response
         } catch {
-            return answer(error, context, admitted, false)
+            return answer(error, context, known, false)
         }
     }
 
     package func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse {
-        answer(Problem(refusal), context(of: head), nil, true)
+        answer(Problem(refusal), context(of: head), KnownFacts(), true)
     }
 
     private func context(of head: HTTPRequestHead?) -> RequestContext {
@@ -83,10 +83,20 @@ package struct GatewayAPI: HTTPHandler {
 
     // MARK: Before the work
 
+    /// What is known of a request so far, for its line in the log and its series.
+    private struct KnownFacts {
+        /// The key's name.
+        var caller: String?
+        /// A pattern.
+        var route: String?
+    }
+
     /// The answers that need no caller.
-    private func publicPage(_ head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> HTTPResponse? {
+    private func publicPage(_ head: HTTPRequestHead, _ context: RequestContext, _ known: KnownFacts) throws(Problem)
+        -> HTTPResponse?
+    {
         guard let page = try pages.answer(to: head, context) else { return nil }
-        tell(context, status: page.status, code: nil, nil, route: PublicPages.path(of: head))
+        tell(context, status: page.status, code: nil, known)
         return page
     }
 
@@ -100,8 +110,11 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     /// Authentication before anything else; then the path, the method, the scope and the media types.
-    private func admission(of head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> Admission {
+    private func admission(of head: HTTPRequestHead, _ context: RequestContext, _ known: inout KnownFacts)
+        throws(Problem) -> Admission
+    {
         let key = try caller(of: head, context)
+        known.caller = key.name
         let target = try RawTarget(path: head.rawPath, query: head.rawQuery)
         let route: Route
         switch Route.match(method: head.method, segments: target.segments) {
@@ -109,12 +122,22 @@ package struct GatewayAPI: HTTPHandler {
         case .otherMethods(let allow): throw .methodNotAllowed(allow)
         case .route(let found): route = found
         }
+        known.route = route.pattern
         guard key.scopes.contains(route.scope) else { throw .insufficientScope(route.scope) }
         let form = try form(of: route, head.headers)
-        if route.needsBody, !(MediaTypes.isJSON(head.headers) && MediaTypes.isUncoded(head.headers)) {
+        if expectsBody(route, head), !(MediaTypes.isJSON(head.headers) && MediaTypes.isUncoded(head.headers)) {
             throw .unsupportedMediaType
         }
         return Admission(key: key, route: route, target: target, form: form)
+    }
+
+    /// Whether a body must come, or comes where it may.
+    private func expectsBody(_ route: Route, _ head: HTTPRequestHead) -> Bool {
+        switch route.body {
+        case .none: false
+        case .optional: head.bodyLength != .none && head.bodyLength != .bytes(0)
+        case .required: true
+        }
     }
 
     private func form(of route: Route, _ headers: HTTPHeaders) throws(Problem) -> String {
@@ -230,29 +253,23 @@ package struct GatewayAPI: HTTPHandler {
 
     // MARK: The answer
 
-    private func answer(_ problem: Problem, _ context: RequestContext, _ admission: Admission?, _ closes: Bool)
+    private func answer(_ problem: Problem, _ context: RequestContext, _ known: KnownFacts, _ closes: Bool)
         -> HTTPResponse
     {
-        tell(context, status: problem.status, code: problem.code, admission)
+        tell(context, status: problem.status, code: problem.code, known)
         return Answer.problem(problem, context, closes: closes)
     }
 
-    private func tell(_ context: RequestContext, status: Int, code: String?, _ admission: Admission?) {
-        tell(context, status: status, code: code, admission, route: admission?.route.pattern)
-    }
-
-    private func tell(
-        _ context: RequestContext, status: Int, code: String?, _ admission: Admission?, route: String?
-    ) {
+    private func tell(_ context: RequestContext, status: Int, code: String?, _ known: KnownFacts) {
         let duration = time.monotonic - context.receivedAt
-        measure(context, status: status, code: code, route ?? MetricWords.other, duration)
+        measure(context, status: status, code: code, known.route ?? MetricWords.other, duration)
         let level: LogLevel = status >= 500 && status != 503 ? .warning : .info
         LogContext.$current.withValue(context.log) {
             log.write(level, "request answered") {
                 [
                     Fact(.method, Route.isMethod(context.method) ? context.method : "other"),
-                    Fact(.route, route), Fact(.status, status), Fact(.code, code),
-                    Fact(.caller, admission?.key.name), Fact(.peer, context.peer?.text),
+                    Fact(.route, known.route), Fact(.status, status), Fact(.code, code),
+                    Fact(.caller, known.caller), Fact(.peer, context.peer?.text),
                     Fact(.durationMilliseconds, duration),
                 ]
             }

@@ -31,6 +31,12 @@ package struct IPAddress: Sendable, Hashable {
         return nil
     }
 
+    /// What one customer has at least: the address itself for IPv4, the first address of its /64 for IPv6.
+    package var network: IPAddress {
+        guard bytes.count == 16 else { return self }
+        return IPAddress(bytes: bytes[..<8] + [UInt8](repeating: 0, count: 8)) ?? self
+    }
+
     /// As inet_ntop(3) writes it: `127.0.0.1`, `::1`.
     package var text: String {
         let family = bytes.count == 4 ? AF_INET : AF_INET6

@@ -47,11 +47,13 @@ package final class CallLimits: ExchangeLimit {
         exchanges.withLock { $0.take(subject.text, at: time.monotonic) }
     }
 
-    /// To be asked after a login has failed: a good key is never held back by others at its address.
+    /// To be asked after a login has failed: a good key is never held back by others at its address. An IPv6 address
+    /// counts for its /64, all of whose addresses one machine can have (RFC 4291, section 2.5.1).
     /// - Throws: `Problem` 429.
     func countFailedLogin(from address: IPAddress?) throws(Problem) {
         try refuse(
-            failedLogins.withLock { $0.take(address, at: time.monotonic) }, "server.limits.failed_logins_per_address")
+            failedLogins.withLock { $0.take(address?.network, at: time.monotonic) },
+            "server.limits.failed_logins_per_address")
     }
 
     private func refuse(_ delay: Duration?, _ setting: String) throws(Problem) {

@@ -45,7 +45,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .bodyTooLarge: [413]
         case .unsupportedMediaType: [415]
         case .codeRejected, .idTokenInvalid: [422]
-        case .rateLimited: [429, 503]
+        case .rateLimited: [429]
         case .headersTooLarge: [431]
         case .providerMisconfigured, .providerBadResponse: [502]
         case .exchangeUnknown: [504]

@@ -35,8 +35,10 @@ extension Problem {
         case .environmentMismatch(let provider, let response):
             return Problem(
                 400, .environmentMismatch, "The app and the gateway use different environments",
-                "The authorization response is of the environment \(shortened(response)), the provider of "
-                    + "\(provider ?? "none").")
+                "The authorization response is of the environment \(shortened(response)); "
+                    + (provider.map { "the provider is of the environment \($0)." }
+                        ?? "the provider has no environments, for it has no preset. Name the provider that the app's "
+                        + "SDK is for."))
         case .redirectURINotAllowed:
             return Problem(
                 400, .redirectURINotAllowed, "The redirect URI is not allowed",

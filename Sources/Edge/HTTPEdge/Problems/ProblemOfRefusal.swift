@@ -13,7 +13,8 @@ extension Problem {
                 408, .invalidRequest, "The request came too slowly", "Send the whole request at once.")
         case .tooManyConnections:
             self = Problem(
-                503, .rateLimited, "Too many connections", "Nothing was read; try again.", retryAfter: 1)
+                503, .providerUnavailable, "There are too many connections",
+                "Nothing was read; send the same request again.", retryAfter: 1)
         case .stopping:
             self = Problem(
                 503, .providerUnavailable, "The gateway is being stopped", "Send the same request again.",

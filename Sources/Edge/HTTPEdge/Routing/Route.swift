@@ -54,11 +54,15 @@ enum Route: Sendable, Equatable {
     /// What the answer can be, the usual form first; nil where it is JSON only.
     var forms: [String]? { if case .receipt = self { ReceiptForm.allCases.map(\.rawValue) } else { nil } }
 
-    /// Whether a body is expected: it must then be JSON.
-    var needsBody: Bool {
+    /// What a call does with a body; one that is read must be JSON.
+    enum BodyUse: Sendable { case none, optional, required }
+
+    var body: BodyUse {
         switch self {
-        case .createConsent, .accessToken: true
-        default: false
+        case .createConsent: .required
+        // All of its members have defaults.
+        case .accessToken: .optional
+        default: .none
         }
     }
 

@@ -2,7 +2,8 @@
 import Consents
 import NativeJSON
 
-/// The body of `POST /v1/consents/{id}/access-token`: `{"min_ttl": 60, "rejected": "SHA-256 hex"?}`.
+/// The body of `POST /v1/consents/{id}/access-token`: `{"min_ttl": 60, "rejected": "SHA-256 hex"?}`,
+/// each with its default; no body is an empty one.
 struct AccessTokenBody: Sendable {
     /// Seconds of life that must be left; 60 where nobody says.
     let minimumLife: Duration
@@ -11,8 +12,12 @@ struct AccessTokenBody: Sendable {
 
     /// - Throws: `Problem` 400 that names the member.
     init(_ bytes: [UInt8]) throws(Problem) {
-        let body: JSONValue
-        do { body = try JSONValue.parse(bytes, as: .callers) } catch { throw .invalidRequest("the body: \(error).") }
+        var body: JSONValue = [:]
+        if !bytes.isEmpty {
+            do { body = try JSONValue.parse(bytes, as: .callers) } catch {
+                throw .invalidRequest("the body: \(error).")
+            }
+        }
         guard body.kind == .object else { throw .invalidRequest("the body must be a JSON object.") }
         if let member = body["min_ttl"], !member.isNull {
             guard let seconds = member.integer, (0...3_153_600_000).contains(seconds) else {

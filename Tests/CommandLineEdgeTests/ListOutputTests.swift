@@ -97,17 +97,24 @@ struct ListOutputTests {
     @Test("a job says what its pass did")
     func job() {
         #expect(
-            JobOutput.pass(adopted: 1, revocations: 12, checkpoints: [], json: false).text
-                == "grants taken over  1\nrevocations tried  12\ncheckpoints made   0\n")
+            JobOutput.pass(pass([]), json: false).text == """
+                grants taken over        1
+                codes named unknown      2
+                refreshes named unknown  3
+                revocations tried        12
+                checkpoints made         0
+
+                """)
         let made = ["9-a2e33e811495e20b718b81fa8c0db795"].compactMap { CheckpointName($0) }
         #expect(
-            JobOutput.pass(adopted: 0, revocations: 0, checkpoints: made, json: false).text
-                == "grants taken over  0\nrevocations tried  0\n"
-                + "checkpoints made   1  9-a2e33e811495e20b718b81fa8c0db795\n")
+            JobOutput.pass(pass(made), json: false).text
+                .hasSuffix("\ncheckpoints made         1  9-a2e33e811495e20b718b81fa8c0db795\n"))
         #expect(
-            JobOutput.pass(adopted: 1, revocations: 12, checkpoints: made, json: true).text == """
+            JobOutput.pass(pass(made), json: true).text == """
                 {
                   "grants_adopted": 1,
+                  "codes_named_unknown": 2,
+                  "refreshes_named_unknown": 3,
                   "revocations_tried": 12,
                   "checkpoints_made": [
                     "9-a2e33e811495e20b718b81fa8c0db795"
@@ -115,6 +122,11 @@ struct ListOutputTests {
                 }
 
                 """)
+    }
+
+    private func pass(_ checkpoints: [CheckpointName]) -> JobPass {
+        JobPass(
+            grants: 1, codesNamedUnknown: 2, refreshesNamedUnknown: 3, revocations: 12, checkpoints: checkpoints)
     }
 
     private let work = WaitingWork(

@@ -116,7 +116,8 @@ def commands(house, api):
            r"profiles pending           0\n"
            r"Nothing was changed or sent\. A pass leaves refreshes to `refresh --due`, and profiles to their\n"
            r"next reader\.\n")
-    expect(*(on_terminal("job", *config)), r"grants taken over  0\nrevocations tried  \d+\ncheckpoints made   0\n")
+    expect(*(on_terminal("job", *config)), r"grants taken over        0\ncodes named unknown      0\n"
+           r"refreshes named unknown  0\nrevocations tried        \d+\ncheckpoints made         0\n")
     shown, status = on_terminal("provider", "show", "paypal", *config)
     expect(shown, status, r"paypal: PayPal.*\n(?s:.*)")
     if "simulated-secret" in shown:

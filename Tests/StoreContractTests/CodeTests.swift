@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ConsentStores
 import Consents
+import NativeSQLite
 import Testing
 
 @Suite("Codes in any store", .places)
@@ -138,6 +139,71 @@ struct CodeTests {
         try await store.endCode(
             reservation.digest, attempt: reservation.attempt, as: .codeRejected, statement: nil, at: Make.now)
         #expect(try await store.reserveCode(later).word == "reserved")
+    }
+
+    @Test(
+        "who presents a code for another subject enters the trail of its consent, before there is one and after",
+        arguments: StoreKind.allCases)
+    func otherSubjects(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (store, other) = (try place.open(), try place.open())
+        let consent = Make.consent()
+        let thief = Make.index()
+        let reservation = Make.reservation(subject: consent.subjectIndex)
+        // The first claim comes before the code has got as far as the store.
+        try await other.tellOfOtherSubject(thief, presenting: reservation.digest, claim("first"))
+        _ = try await store.reserveCode(reservation)
+        for _ in 0..<3 { try await other.tellOfOtherSubject(thief, presenting: reservation.digest, claim("first")) }
+        _ = try await store.keepGrant(
+            reservation.digest, attempt: reservation.attempt, grant: Make.sealed("grant"), at: Make.now)
+        for number in 0..<20 {
+            try await other.tellOfOtherSubject(Make.index(), presenting: reservation.digest, claim("c\(number)"))
+        }
+        let answer = try await store.createConsent(consent, of: reservation.digest, events: [Make.event()])
+        #expect(answer == .created)
+        var events = try await store.events(of: consent.record.id).map(\.draft)
+        #expect(events.map(\.type) == [.created] + Array(repeating: .codeOfOtherSubject, count: 8))
+        #expect(Set(events.map(\.caller)) == Set(["backend", "first"] + (0..<7).map { "c\($0)" }))
+        #expect(events.allSatisfy { $0.requestID == "r-1" })
+        try await other.tellOfOtherSubject(thief, presenting: reservation.digest, claim("late"))
+        events = try await store.events(of: consent.record.id).map(\.draft)
+        #expect(events.count == 10 && events.last?.caller == "late")
+        #expect(try place.claims() == 0)
+    }
+
+    @Test("claims on a code enter the trail of the record that it renews, and are dropped with a code that is over")
+    func otherSubjectsOfRenewal() async throws {
+        let place = try StorePlace(.sqlite)
+        let store = try place.open()
+        let made = try await store.keepConsent()
+        let code = try await store.keepGrant()
+        try await store.tellOfOtherSubject(Make.index(), presenting: code, claim("thief"))
+        #expect(try await store.renewConsent(Make.renewal(made.id, code: code, expecting: 1)) == .written)
+        #expect(try await store.events(of: made.id).map(\.draft.type) == [.created, .renewed, .codeOfOtherSubject])
+        let over = Make.reservation()
+        _ = try await store.reserveCode(over)
+        try await store.tellOfOtherSubject(Make.index(), presenting: over.digest, claim("thief"))
+        try await store.endCode(over.digest, attempt: over.attempt, as: .codeRejected, statement: nil, at: Make.now)
+        try await store.tellOfOtherSubject(Make.index(), presenting: over.digest, claim("thief"))
+        #expect(try place.claims() == 0)
+    }
+
+    private func claim(_ caller: String) -> EventDraft {
+        var event = Make.event(.codeOfOtherSubject)
+        event.caller = caller
+        return event
+    }
+}
+
+private let countOfClaims = SQLiteQuery("SELECT count(*) FROM code_claims")
+
+extension StorePlace {
+    /// How many claims lie beside codes.
+    fileprivate func claims() throws(SQLiteError) -> Int64 {
+        let connection = try connection()
+        let row = try connection.prepare(countOfClaims)
+        try row.bind()
+        return try row.step() ? row.integer() : -1
     }
 }
 

@@ -47,6 +47,29 @@ struct EvidenceTests {
         try await store.appendOnce(Make.event(.tokenRead), to: ConsentID(Make.uuid()), since: Make.now)
     }
 
+    @Test("no reading is written down on a record that has nothing to read any more", arguments: StoreKind.allCases)
+    func ended(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let stores = [try place.open(), try place.open()]
+        let id = try await stores[0].keepConsent().id
+        for answer in [WriteAnswer.written, .alreadyWritten] {
+            let read = Make.event(.profileRead)
+            #expect(try await stores[0].appendOnce(read, to: id, since: Make.now) == answer)
+        }
+        #expect(try await stores[1].withdraw(Make.withdrawal(id, [])) == .withdrawn)
+        for type in [EventType.profileRead, .tokenRead] {
+            #expect(try await stores[0].appendOnce(Make.event(type), to: id, since: Make.now) == .ended)
+        }
+        #expect(try await types(id, stores[0]) == [.created, .profileRead, .revoked])
+        // The profile of an expired record stays readable, its token does not.
+        let lapsed = try await stores[0].keepConsent().id
+        _ = try await stores[0].expire(lapsed, generation: 1, at: Make.now, event: Make.event(.expired))
+        for type in [EventType.profileRead, .tokenRead] {
+            try await stores[0].appendOnce(Make.event(type), to: lapsed, since: Make.now)
+        }
+        #expect(try await types(lapsed, stores[0]) == [.created, .expired, .profileRead])
+    }
+
     @Test("a chain of a thousand events is made again from its bytes, link by link", arguments: StoreKind.allCases)
     func chain(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)

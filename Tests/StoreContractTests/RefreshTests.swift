@@ -146,6 +146,9 @@ struct RefreshTests {
         #expect(try await store.claimRefresh(Make.claim(id, Make.attempt())) == .held)
         let found = try #require(try await store.consent(id)?.attempt)
         #expect(found.id == attempt && found.phase == .unknown)
+        let events = try await store.events(of: id)
+        #expect(events.map(\.draft.type) == [.created, .refreshFailed])
+        #expect(events.last?.draft.data == ["failure": .text("refresh_unknown")])
         #expect(try await store.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
     }
 
@@ -154,8 +157,10 @@ struct RefreshTests {
         let place = try StorePlace(kind)
         let (dying, living, store) = (try place.open(), try place.open(), try place.open())
         var kept: Set<BlindIndex> = []
+        var refreshed: [ConsentID] = []
         for instance in [dying, living] {
             let id = try await instance.keepConsent().id
+            refreshed.append(id)
             _ = try await instance.claimRefresh(Make.claim(id, Make.attempt()))
             _ = try await instance.reserveCode(Make.reservation())
             for _ in 0..<3 {
@@ -168,6 +173,9 @@ struct RefreshTests {
         #expect(first.codesNamedUnknown == 1 && first.refreshesNamedUnknown == 1)
         let second = try await store.adoptAbandoned(limit: 2, at: Make.now)
         #expect(second.codesNamedUnknown == 0 && second.refreshesNamedUnknown == 0)
+        #expect(try await store.events(of: refreshed[0]).map(\.draft.type) == [.created, .refreshFailed])
+        #expect(try await store.events(of: refreshed[0]).last?.draft.data == ["failure": .text("refresh_unknown")])
+        #expect(try await store.events(of: refreshed[1]).map(\.draft.type) == [.created])
         let grants = first.grants + second.grants
         #expect(first.grants.count == 2 && Set(grants.map(\.code)) == kept)
         #expect(grants.allSatisfy { $0.sealed.text == "grant" })

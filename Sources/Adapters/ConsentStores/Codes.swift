@@ -18,10 +18,13 @@ extension SQLiteStore {
     package func endCode(
         _ digest: BlindIndex, attempt: AttemptID, as verdict: CodeVerdict, statement: SealedBytes?, at now: Instant
     ) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
             // The tokens of a wrong ID token stay sealed for a day; another end has none.
             let keepsGrant = verdict == .idTokenInvalid
-            _ = try connection.run(CodeQueries.end, verdict.rawValue, statement, keepsGrant, now, digest, attempt)
+            let count = try connection.run(
+                CodeQueries.end, verdict.rawValue, statement, keepsGrant, now, digest, attempt)
+            // An answer that comes late may still make a consent of one whose end is unknown.
+            if count > 0, verdict != .exchangeUnknown { try rules.dropClaims(on: digest, in: connection) }
         }
     }
 
@@ -141,11 +144,13 @@ extension WritingRules {
         return true
     }
 
-    /// Points a code to the consent that its grant became, and lets the grant go.
+    /// Points a code to the consent that its grant became, lets the grant go, and tells the trail who else came with the
+    /// code before.
     func settle(_ code: BlindIndex, as consent: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
         throws(SQLiteError)
     {
         try connection.run(CodeQueries.settle, consent, now, code)
+        try tellOfEarlierClaims(on: code, to: consent, in: connection)
     }
 }
 

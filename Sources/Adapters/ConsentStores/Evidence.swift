@@ -3,15 +3,19 @@ package import Consents
 internal import NativeSQLite
 
 extension SQLiteStore {
-    package func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure) {
+    @discardableResult
+    package func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure)
+        -> WriteAnswer
+    {
         // Nearly always it stands there already; a reader tells so without a transaction of the writer's.
-        let stands = try await readers.read { connection throws(SQLiteError) in
-            try Evidence.stands(event, in: id, since: since, connection)
+        let known = try await readers.read { connection throws(SQLiteError) in
+            try Evidence.answer(to: event, in: id, since: since, connection)
         }
-        if stands { return }
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
-            if try Evidence.stands(event, in: id, since: since, connection) { return }
+        if let known { return known }
+        return try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            if let known = try Evidence.answer(to: event, in: id, since: since, connection) { return known }
             try rules.append([event], to: id, in: connection)
+            return .written
         }
     }
 
@@ -44,6 +48,16 @@ extension SQLiteStore {
 }
 
 private enum Evidence {
+    /// Why the event is not to be written; nil where it is.
+    static func answer(
+        to event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> WriteAnswer? {
+        guard let state = try ConsentState(id, in: connection), event.type.mayBeTold(in: state.status) else {
+            return .ended
+        }
+        return try stands(event, in: id, since: since, connection) ? .alreadyWritten : nil
+    }
+
     /// Whether an event of that type by that caller stands in the chain since that moment.
     static func stands(
         _ event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLiteConnection

@@ -77,11 +77,12 @@ extension WritingRules {
         return .claimed
     }
 
-    /// Names a refresh that was sent and whose owner is gone.
+    /// Names a refresh that was sent and whose owner is gone, in the row and in the trail.
     func nameUnknown(_ id: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
         throws(SQLiteError)
     {
         try connection.run(RefreshQueries.nameUnknown, now, id)
+        try append([.refreshNamedUnknown(at: now)], to: id, in: connection)
     }
 
     fileprivate func save(_ write: TokenWrite, in connection: borrowing SQLiteConnection) throws(SQLiteError)

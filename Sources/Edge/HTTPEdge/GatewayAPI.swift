@@ -169,7 +169,11 @@ package struct GatewayAPI: HTTPHandler {
         switch admission.route {
         case .createConsent:
             let exchange = try ExchangeBody(request.body, target: target).request(caller: caller)
-            do { return created(try await calls.redeem(exchange), admission, context) } catch { throw Problem(error) }
+            let showsProfile = admission.key.scopes.contains(.profilesRead)
+            do {
+                let redemption = try await calls.redeem(exchange, showsProfile: showsProfile)
+                return created(redemption, showsProfile: showsProfile, context)
+            } catch { throw Problem(error) }
         case .listConsents:
             return try await list(ListQuery(target), context)
         case .consent(let id):
@@ -243,8 +247,7 @@ package struct GatewayAPI: HTTPHandler {
     }
 
     /// 201 for a new record; 200 for one that was renewed, or that the same code had become before.
-    private func created(_ redemption: Redemption, _ admission: Admission, _ context: RequestContext) -> HTTPResponse {
-        let showsProfile = admission.key.scopes.contains(.profilesRead)
+    private func created(_ redemption: Redemption, showsProfile: Bool, _ context: RequestContext) -> HTTPResponse {
         var json = ConsentJSON.value(of: redemption.consent, includingProfile: showsProfile)
         if redemption.isOfflineReused { json.set("offline", "reused") }
         let location = (name: "Location", value: "/v1/consents/\(redemption.consent.record.id)")

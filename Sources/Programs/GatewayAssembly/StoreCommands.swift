@@ -83,7 +83,10 @@ enum StoreCommands {
         do throws(StoreFailure) {
             let tried = try await gateway.deliverRevocations(limit: 1000)
             let checkpoints = try await makeCheckpoint(gateway)
-            return JobOutput.pass(adopted: adopted, revocations: tried, checkpoints: checkpoints, json: json)
+            let pass = JobPass(
+                grants: adopted.grants, codesNamedUnknown: adopted.codesNamedUnknown,
+                refreshesNamedUnknown: adopted.refreshesNamedUnknown, revocations: tried, checkpoints: checkpoints)
+            return JobOutput.pass(pass, json: json)
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
         }

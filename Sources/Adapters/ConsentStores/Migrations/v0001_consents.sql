@@ -137,6 +137,16 @@ CREATE INDEX code_reservations_unsettled ON code_reservations (state, reserved_a
 CREATE INDEX code_reservations_by_consent ON code_reservations (consent_id) WHERE consent_id IS NOT NULL;
 CREATE INDEX code_reservations_expiring ON code_reservations (expires_at) WHERE expires_at IS NOT NULL;
 
+-- Who presented a code for another subject before it had become a consent, whose trail they enter with it.
+CREATE TABLE code_claims (
+    digest BLOB NOT NULL CHECK (length(digest) = 32),
+    subject_index BLOB NOT NULL,
+    caller TEXT NOT NULL,
+    request_id TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (digest, subject_index, caller)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE authorizations (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     provider TEXT NOT NULL,

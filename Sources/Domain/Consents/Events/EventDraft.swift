@@ -24,6 +24,15 @@ package struct EventDraft: Sendable {
     }
 }
 
+extension EventDraft {
+    /// A refresh token was sent, and its sender is gone: the word is that of a refresh whose outcome nobody knows.
+    package static func refreshNamedUnknown(at now: Instant) -> EventDraft {
+        EventDraft(
+            type: .refreshFailed, at: now, caller: "gateway", requestID: nil,
+            data: ["failure": .text("refresh_unknown")])
+    }
+}
+
 /// What an event's data may hold: nothing that two programs could write differently.
 package enum EventValue: Sendable, Equatable {
     case text(String)
@@ -48,6 +57,18 @@ package enum EventType: String, Sendable, CaseIterable {
     case tokenRevocation = "consent.token_revocation"
     case codeOfOtherSubject = "security.code_of_other_subject"
     case providerSubjectChanged = "security.provider_subject_changed"
+}
+
+extension EventType {
+    /// Whether it may be told of a record in that state: nothing is read where nothing is held any more. The profile of
+    /// an expired record stays readable.
+    package func mayBeTold(in status: ConsentStatus) -> Bool {
+        switch self {
+        case .profileRead: status != .revoked && status != .superseded
+        case .tokenRead: status.isGrantHeld
+        default: true
+        }
+    }
 }
 
 /// An event as it lies in the chain.

@@ -21,6 +21,12 @@ package protocol ConsentStore: Sendable {
     func keepGrant(_ digest: BlindIndex, attempt: AttemptID, grant: SealedBytes, at now: Instant)
         async throws(StoreFailure) -> Bool
 
+    /// Tells of a code that was presented for another subject: in the trail of its consent, or, where there is none yet,
+    /// beside the code until there is one. Beside the code once a subject and caller, and only of the first few.
+    /// - Parameter subject: whom it was presented for.
+    func tellOfOtherSubject(_ subject: BlindIndex, presenting code: BlindIndex, _ event: EventDraft)
+        async throws(StoreFailure)
+
     // Consents
     /// Makes a consent of a kept grant; the grant leaves the reservation, which points to the consent from then on.
     func createConsent(_ consent: StoredConsent, of code: BlindIndex, events: [EventDraft]) async throws(StoreFailure)
@@ -48,8 +54,8 @@ package protocol ConsentStore: Sendable {
     func settleRefresh(_ settlement: RefreshSettlement) async throws(StoreFailure) -> WriteAnswer
 
     // Crashes
-    /// Names what dead instances left: codes sent become *unknown*, refreshes sent become *unknown*, and up to
-    /// `limit` kept grants are handed over to be made consents.
+    /// Names what dead instances left: codes sent become *unknown*, refreshes sent become *unknown* (which their trails
+    /// tell), and up to `limit` kept grants are handed over to be made consents.
     func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned
 
     // Lists and evidence
@@ -58,7 +64,10 @@ package protocol ConsentStore: Sendable {
     func consents(_ query: ConsentQuery) async throws(StoreFailure) -> ConsentPage
     /// Writes the event unless one of its type by its caller stands in the chain since that moment: reading is told
     /// once a caller and day.
-    func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure)
+    /// - Returns: `written`, `alreadyWritten`, or `ended` where the record's state has no place for such an event: then
+    ///   nothing was written, and what it tells of must not be done.
+    @discardableResult
+    func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure) -> WriteAnswer
     /// The chains of the records behind `after` in the order of their identifiers.
     func chainHeads(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [ChainHead]
     /// A consent's events as their macs were made over them, oldest first.

@@ -2,26 +2,49 @@
 package import Consents
 internal import NativeJSON
 
+/// What one pass of the scheduled job did.
+package struct JobPass: Sendable {
+    /// Grants that ended processes had got and not made consents of.
+    package var grants: Int
+    /// Codes, then refreshes, that ended processes had on the wire.
+    package var codesNamedUnknown: Int
+    package var refreshesNamedUnknown: Int
+    /// How many deliveries were tried.
+    package var revocations: Int
+    /// Those that were signed.
+    package var checkpoints: [CheckpointName]
+
+    package init(
+        grants: Int, codesNamedUnknown: Int, refreshesNamedUnknown: Int, revocations: Int,
+        checkpoints: [CheckpointName]
+    ) {
+        self.grants = grants
+        self.codesNamedUnknown = codesNamedUnknown
+        self.refreshesNamedUnknown = refreshesNamedUnknown
+        self.revocations = revocations
+        self.checkpoints = checkpoints
+    }
+}
+
 /// `job`: what one pass did.
 package enum JobOutput {
-    /// - Parameters:
-    ///   - adopted: grants that ended processes had got and not made consents of.
-    ///   - revocations: how many deliveries were tried.
-    ///   - checkpoints: those that were signed.
-    package static func pass(
-        adopted: Int, revocations: Int, checkpoints: [CheckpointName], json: Bool
-    ) -> CommandOutput {
-        let names = checkpoints.map(\.description)
+    package static func pass(_ pass: JobPass, json: Bool) -> CommandOutput {
+        let names = pass.checkpoints.map(\.description)
         if json {
             var document = JSONValue.object()
-            document.set("grants_adopted", adopted)
-            document.set("revocations_tried", revocations)
+            document.set("grants_adopted", pass.grants)
+            document.set("codes_named_unknown", pass.codesNamedUnknown)
+            document.set("refreshes_named_unknown", pass.refreshesNamedUnknown)
+            document.set("revocations_tried", pass.revocations)
             document.set("checkpoints_made", names)
             return CommandOutput(text: jsonDocument(document))
         }
         return CommandOutput(
             text: TextTable.text([
-                ["grants taken over", String(adopted)], ["revocations tried", String(revocations)],
+                ["grants taken over", String(pass.grants)],
+                ["codes named unknown", String(pass.codesNamedUnknown)],
+                ["refreshes named unknown", String(pass.refreshesNamedUnknown)],
+                ["revocations tried", String(pass.revocations)],
                 ["checkpoints made", ([String(names.count)] + names).joined(separator: "  ")],
             ]))
     }

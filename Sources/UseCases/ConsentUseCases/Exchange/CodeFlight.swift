@@ -38,7 +38,7 @@ struct CodeFlight: Sendable {
                     let statement = sealed.flatMap { try? vault.openStatement($0, code: plan.digest) }
                     return .failure(ConsentFailure(verdict, statement))
                 case .abandonedGrant(let sealed):
-                    return await settleSealed(sealed, plan.digest, until: plan.profileDeadline)
+                    return await settleSealed(sealed, plan)
                 case .otherSubject(let id):
                     await tellOfOtherSubject(id, plan)
                     return .failure(.codeAlreadyUsed)
@@ -116,10 +116,16 @@ struct CodeFlight: Sendable {
         return await settled(grant, plan.digest, until: max(plan.profileDeadline, time.monotonic + .seconds(1)))
     }
 
-    private func settleSealed(_ sealed: SealedBytes, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {
+    private func settleSealed(_ sealed: SealedBytes, _ plan: CodePlan) async -> Outcome {
         do {
-            let grant = try vault.openGrant(sealed, code: digest)
-            return await settled(grant, digest, until: max(deadline, time.monotonic + .seconds(1)))
+            let grant = try vault.openGrant(sealed, code: plan.digest)
+            let deadline = max(plan.profileDeadline, time.monotonic + .seconds(1))
+            let outcome = await settled(grant, plan.digest, until: deadline)
+            // The trail says that it was made on another's call; this one finds it.
+            guard grant.caller != plan.caller.name else { return outcome }
+            return outcome.map { redemption in
+                Redemption(consent: redemption.consent, kind: .known, isOfflineReused: redemption.isOfflineReused)
+            }
         } catch {
             log.error("a committed grant cannot be opened", [Fact(.reason, "\(error)")])
             return .failure(.ourFault)
@@ -146,26 +152,48 @@ struct CodeFlight: Sendable {
         }
     }
 
-    private func tellOfOtherSubject(_ id: ConsentID?, _ plan: CodePlan) async {
+    /// - Parameter id: the code's consent, where there is one.
+    func tellOfOtherSubject(_ id: ConsentID?, _ plan: CodePlan) async {
         log.warning(
             "a code was presented for another subject",
             [
                 Fact(.provider, plan.facts.key.name), Fact(.caller, plan.caller.name),
                 Fact(.consentID, id.map { "\($0)" }),
             ])
-        guard let id else { return }
         let event = EventDraft(
             type: .codeOfOtherSubject, at: time.now, caller: plan.caller.name, requestID: plan.caller.requestID)
-        try? await store.append(event, to: id)
+        do {
+            try await store.tellOfOtherSubject(plan.subjectIndex, presenting: plan.digest, event)
+        } catch {
+            log.error("a code of another subject could not be written down", [Fact(.reason, "\(error)")])
+        }
+    }
+
+    /// The record as somebody may get it who did not make it: with its profile only once that reading is in the trail.
+    func read(_ redemption: Redemption, by caller: CallerIdentity) async -> Outcome {
+        guard redemption.kind == .known, redemption.consent.profile != nil else { return .success(redemption) }
+        let id = redemption.consent.record.id
+        do throws(ConsentFailure) {
+            let tell = TellReading(store: store, time: time, log: log)
+            if try await tell(.profileRead, of: id, by: caller) { return .success(redemption) }
+        } catch {
+            return .failure(error)
+        }
+        // It ended meanwhile, and its attributes are gone.
+        return await known(id)
     }
 
     /// Names what dead instances left, and gives the grants that they kept, in the store or in a journal. The journals
     /// come first: what lies there is not unknown.
-    func abandonedGrants() async -> [(code: BlindIndex, grant: KeptGrant)] {
-        await opened(replay()) + adoptedGrants()
+    func abandonedGrants() async -> (grants: [OpenedGrant], codesNamedUnknown: Int, refreshesNamedUnknown: Int) {
+        let replayed = opened(await replay())
+        let adopted = await adoptedGrants()
+        return (replayed + adopted.grants, adopted.codesNamedUnknown, adopted.refreshesNamedUnknown)
     }
 
-    private func adoptedGrants() async -> [(code: BlindIndex, grant: KeptGrant)] {
+    typealias OpenedGrant = (code: BlindIndex, grant: KeptGrant)
+
+    private func adoptedGrants() async -> (grants: [OpenedGrant], codesNamedUnknown: Int, refreshesNamedUnknown: Int) {
         do {
             let abandoned = try await store.adoptAbandoned(limit: 100, at: time.now)
             tell(abandoned)
@@ -173,14 +201,14 @@ struct CodeFlight: Sendable {
             if unknown > 0 {
                 log.warning("an instance ended with requests on the wire", [Fact(.count, unknown)])
             }
-            return opened(abandoned.grants)
+            return (opened(abandoned.grants), abandoned.codesNamedUnknown, abandoned.refreshesNamedUnknown)
         } catch {
             log.warning("the store could not be searched for what ended instances left", [Fact(.reason, "\(error)")])
-            return []
+            return ([], 0, 0)
         }
     }
 
-    private func opened(_ grants: [(code: BlindIndex, sealed: SealedBytes)]) -> [(code: BlindIndex, grant: KeptGrant)] {
+    private func opened(_ grants: [(code: BlindIndex, sealed: SealedBytes)]) -> [OpenedGrant] {
         grants.compactMap { code, sealed in
             do {
                 return (code, try vault.openGrant(sealed, code: code))

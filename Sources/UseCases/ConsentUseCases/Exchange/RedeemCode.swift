@@ -33,9 +33,19 @@ package struct RedeemCode: Sendable {
             metrics: metrics, log: log)
     }
 
+    /// - Parameter showsProfile: whether the caller is given the attributes; of a record that somebody else's call made,
+    ///   that is a reading, and told before.
     /// - Throws: what the contract's table of answers names; `exchangePending` where the provider's answer is still
     ///   awaited after `total`.
-    package func callAsFunction(_ request: consuming ExchangeRequest) async throws(ConsentFailure) -> Redemption {
+    package func callAsFunction(_ request: consuming ExchangeRequest, showsProfile: Bool)
+        async throws(ConsentFailure) -> Redemption
+    {
+        let caller = request.caller
+        let redemption = try await redemption(of: request)
+        return showsProfile ? try await work.read(redemption, by: caller).get() : redemption
+    }
+
+    private func redemption(of request: consuming ExchangeRequest) async throws(ConsentFailure) -> Redemption {
         let connection = try directory.provider(named: request.providerName, environment: request.environmentHint)
         let facts = connection.facts
         let parameters = try directory.parameters(of: request, at: facts)
@@ -58,6 +68,7 @@ package struct RedeemCode: Sendable {
         }
         switch (shared.seat, shared.outcome) {
         case (.belongsToAnother, _):
+            await work.tellOfOtherSubject(nil, plan)
             throw .codeAlreadyUsed
         case (_, nil):
             throw .exchangePending
@@ -81,20 +92,31 @@ package struct RedeemCode: Sendable {
     /// what they left unknown.
     ///
     /// Returns when all of them are under way, each in a flight of its own.
+    /// - Returns: how many of each kind there were; zeros where the store cannot be searched now.
     @discardableResult
-    package func adoptAbandoned() async -> Int {
-        let grants = await work.abandonedGrants()
-        for (code, grant) in grants {
+    package func adoptAbandoned() async -> Adoption {
+        let abandoned = await work.abandonedGrants()
+        for (code, grant) in abandoned.grants {
             let now = time.monotonic
             _ = await flights.share(code, owner: vault.index(of: grant.subject), until: now) { [work] in
                 await work.settled(grant, code, until: now + .seconds(10))
             }
         }
-        return grants.count
+        return Adoption(
+            grants: abandoned.grants.count, codesNamedUnknown: abandoned.codesNamedUnknown,
+            refreshesNamedUnknown: abandoned.refreshesNamedUnknown)
     }
 
     /// How many exchanges are under way.
     package var flightsUnderWay: Int { get async { await flights.count } }
+}
+
+/// How much of what ended processes had begun was taken over.
+package struct Adoption: Sendable, Equatable {
+    /// Grants that are made consents.
+    package var grants: Int
+    package var codesNamedUnknown: Int
+    package var refreshesNamedUnknown: Int
 }
 
 /// All that a flight needs to know of its code, but for the code.

@@ -48,16 +48,18 @@ package struct ReadProfile: Sendable {
 
     /// - Parameter maxAge: how old the attributes may be; nil takes the provider's setting.
     /// - Throws: `notFound`; `consentEnded`, `reauthorizationRequired` where no profile can be had any more;
-    ///   `providerUnavailable` where none is held and none came.
+    ///   `providerUnavailable` where none is held and none came; `storeUnavailable` where the reading cannot be written
+    ///   down.
     package func callAsFunction(_ id: ConsentID, maxAge: Duration?, caller: CallerIdentity)
         async throws(ConsentFailure) -> Reading
     {
+        let askedAt = time.now
         let first = try await stored(id)
         try checkReadable(first.record)
         let connection = directory.connection(named: first.record.provider.name)
         let limit = maxAge ?? connection?.facts.profileMaxAge ?? .seconds(30 * 86_400)
         var current = first
-        if !isFresh(first.record, limit), first.record.status.isGrantHeld, let connection {
+        if !isFresh(first.record, limit, at: askedAt), first.record.status.isGrantHeld, let connection {
             let deadline = time.monotonic + connection.facts.timeouts.total
             _ = await flights.share(id, owner: nil, until: deadline) {
                 await fetch(id, from: connection, caller: caller, until: deadline)
@@ -65,14 +67,19 @@ package struct ReadProfile: Sendable {
             current = try await stored(id)
             try checkReadable(current.record)
         }
-        let reading = try reading(of: current, limit)
-        await tell(id, caller)
+        let isFresh = isFresh(current.record, limit, at: askedAt)
+        let reading = try reading(of: current, isStale: !isFresh)
+        let tell = TellReading(store: store, time: time, log: log)
+        guard try await tell(.profileRead, of: id, by: caller) else {
+            throw .consentEnded(try await stored(id).record.status)
+        }
         return reading
     }
 
-    private func isFresh(_ record: ConsentRecord, _ limit: Duration) -> Bool {
+    /// Whether the attributes were young enough when they were asked for; what was fetched since then is.
+    private func isFresh(_ record: ConsentRecord, _ limit: Duration, at askedAt: Instant) -> Bool {
         guard record.profileStatus == .current, let fetched = record.profileFetchedAt else { return false }
-        return fetched.duration(to: time.now) <= limit
+        return fetched.duration(to: askedAt) <= limit
     }
 
     private func checkReadable(_ record: ConsentRecord) throws(ConsentFailure) {
@@ -82,7 +89,7 @@ package struct ReadProfile: Sendable {
         }
     }
 
-    private func reading(of stored: StoredConsent, _ limit: Duration) throws(ConsentFailure) -> Reading {
+    private func reading(of stored: StoredConsent, isStale: Bool) throws(ConsentFailure) -> Reading {
         let opened: OpenedConsent
         do { opened = try RecordOpening(vault: vault).open(stored, withProfile: true) } catch { throw .ourFault }
         guard let profile = opened.profile, let fetchedAt = stored.record.profileFetchedAt else {
@@ -93,7 +100,7 @@ package struct ReadProfile: Sendable {
             }
         }
         return Reading(
-            record: stored.record, profile: profile, fetchedAt: fetchedAt, isStale: !isFresh(stored.record, limit),
+            record: stored.record, profile: profile, fetchedAt: fetchedAt, isStale: isStale,
             missing: ReadProfile.missing(in: profile, of: stored.record))
     }
 
@@ -141,23 +148,5 @@ package struct ReadProfile: Sendable {
         do { found = try await store.consent(id) } catch { throw .storeUnavailable }
         guard let found else { throw .notFound }
         return await LapsedConsents(store: store, time: time).settled(found)
-    }
-
-    private func tell(_ id: ConsentID, _ caller: CallerIdentity) async {
-        let now = time.now
-        let event = EventDraft(type: .profileRead, at: now, caller: caller.name, requestID: caller.requestID)
-        do {
-            try await store.appendOnce(event, to: id, since: now.startOfDay)
-        } catch {
-            log.warning("a reading could not be written down", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
-        }
-    }
-}
-
-extension Instant {
-    /// Midnight in UTC before it.
-    var startOfDay: Instant {
-        let day: Int64 = 86_400_000
-        return Instant(milliseconds: milliseconds - ((milliseconds % day) + day) % day)
     }
 }

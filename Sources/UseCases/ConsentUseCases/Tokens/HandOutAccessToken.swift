@@ -35,7 +35,7 @@ package struct HandOutAccessToken: Sendable {
     ///   - minimumLife: how much of its life must be left; cut to half its lifetime.
     ///   - rejected: SHA-256 of a token that a resource refused, in lower-case hexadecimal: that one is refreshed.
     /// - Throws: `accessTokensOff`; `notFound`; `consentEnded`, `reauthorizationRequired`; what a refresh throws where
-    ///   no valid token is held.
+    ///   no valid token is held; `storeUnavailable` where the reading cannot be written down.
     package func callAsFunction(
         _ id: ConsentID, minimumLife: Duration, rejected: String?, caller: CallerIdentity
     ) async throws(ConsentFailure) -> Handout {
@@ -51,7 +51,12 @@ package struct HandOutAccessToken: Sendable {
             }
         }
         guard held.isValid(at: time.now) else { throw .reauthorizationRequired(.noRefreshToken) }
-        await tell(id, caller)
+        let tell = TellReading(store: store, time: time, log: log)
+        guard try await tell(.tokenRead, of: id, by: caller) else {
+            // It ended between the two: asked again, it says how.
+            let record = try await heldToken(id).record
+            throw .reauthorizationRequired(record.statusReason)
+        }
         return held.handout
     }
 
@@ -76,16 +81,6 @@ package struct HandOutAccessToken: Sendable {
         } catch {
             log.error("a grant cannot be opened", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
             throw .ourFault
-        }
-    }
-
-    private func tell(_ id: ConsentID, _ caller: CallerIdentity) async {
-        let now = time.now
-        let event = EventDraft(type: .tokenRead, at: now, caller: caller.name, requestID: caller.requestID)
-        do {
-            try await store.appendOnce(event, to: id, since: now.startOfDay)
-        } catch {
-            log.warning("a reading could not be written down", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
         }
     }
 }

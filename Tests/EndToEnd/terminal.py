@@ -125,13 +125,15 @@ def commands(house, api):
     shown, status = on_terminal("provider", "test", "paypal", *config)
     expect(shown, status,
            r"(?:ok +(?:code|refresh|userinfo): .*\n){10,}ok +token endpoint: http://127\.0\.0\.1:\d+"
-           r"/v1/oauth2/token was reached, takes the client's credentials and refuses the code, as it must: 400 .*\n")
+           r"/v1/oauth2/token was reached, takes the client's credentials and refuses the code, as it must: 400 .*\n"
+           r"ok +userinfo endpoint: http://127\.0\.0\.1:\d+/v1/identity/.* refuses the token, as it must: 401 .*\n")
     with open(house.config) as file:
         wrong = file.read().replace("simulated-secret", "another-secret")
     with open(house.config + ".wrong.yaml", "w") as file:
         file.write(wrong)
     shown, status = on_terminal("provider", "test", "paypal", "--config", house.config + ".wrong.yaml")
-    expect(shown, status, r"(?:ok .*\n)+error +token endpoint: .* refuses the client's credentials: 401 .*\n", 1)
+    expect(shown, status, r"(?:ok .*\n)+error +token endpoint: .* refuses the client's credentials: 401 .*\n"
+           r"(?:ok +userinfo endpoint: .*\n)?", 1)
     if "another-secret" in shown:
         raise Failure("provider test tells the secret")
 

@@ -39,6 +39,39 @@ struct LedgerOutputTests {
                         """))
     }
 
+    @Test("a record that differs from its chain is a line a field, and no broken chain")
+    func differing() throws {
+        let id = try #require(id)
+        let report = LedgerReport(
+            consents: 2, events: 4,
+            findings: [
+                LedgerReport.Finding(consent: id, sequence: 2, fault: "record_differs", column: "status"),
+                LedgerReport.Finding(consent: id, sequence: 1, fault: "record_differs", column: "notice"),
+            ], checkpoints: checkpoints())
+        #expect(
+            LedgerOutput.report(report, json: false)
+                == CommandOutput(
+                    text: """
+                        \(id)  event 2  record_differs: the record's status is not what the chain tells
+                        \(id)  event 1  record_differs: the record's notice is not what the chain tells
+                        2 consents, 4 events: every chain holds, 1 record differs from its chain
+                        no checkpoint yet
+
+                        """, status: .partlyDone))
+        #expect(LedgerOutput.report(report, json: true).text.contains(#""field": "status""#))
+    }
+
+    @Test("verify's help says what each word of a finding means")
+    func words() {
+        let help = CommandOutput.help(["verify"]).text.replacing("\n", with: " ")
+        for word in [
+            "altered", "gap", "cut", "head_differs", "missing", "record_differs", "key_unknown", "unsigned",
+            "order_broken", "gone", "replaced", "newer_than_store", "root_differs", "counts_differ",
+        ] {
+            #expect(help.contains("`\(word)`:"), "\(word)")
+        }
+    }
+
     private func broken() throws -> LedgerReport {
         let id = try #require(id)
         return LedgerReport(

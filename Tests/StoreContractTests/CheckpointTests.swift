@@ -66,7 +66,7 @@ struct CheckpointTests {
         try await other.append(Make.event(.refreshed), to: ids[0])
         var snapshots: [[ChainHead]] = []
         for round in 0..<3 {
-            snapshots.append(try await store.chainHeads(after: nil, limit: 100))
+            snapshots.append(try await store.ledgerRecords(after: nil, limit: 100).map(\.head))
             _ = try await store.beginCheckpoint(every: .zero, at: Make.now)
             try await other.append(Make.event(.refreshed), to: ids[round % 2])
             if round > 0 { ids.append(try await other.keepConsent().id) }

@@ -84,7 +84,7 @@ struct EvidenceTests {
         }
         let links = try await store.chain(of: id)
         #expect(links.map(\.sequence) == Array(1...1000))
-        let head = try #require(try await store.chainHeads(after: nil, limit: 10).first)
+        let head = try #require(try await store.ledgerRecords(after: nil, limit: 10).first?.head)
         #expect(head.id == id && head.count == 1000 && head.mac == links.last?.mac)
         #expect(firstBroken(links) == nil)
         // An altered byte shows where it lies.
@@ -101,7 +101,7 @@ struct EvidenceTests {
         try await store.append(Make.event(.refreshed), to: ids[5])
         var (found, after) = ([ChainHead](), ConsentID?.none)
         while true {
-            let page = try await store.chainHeads(after: after, limit: 10)
+            let page = try await store.ledgerRecords(after: after, limit: 10).map(\.head)
             guard let last = page.last else { break }
             #expect(page.count <= 10)
             found += page

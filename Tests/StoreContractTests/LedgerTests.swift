@@ -32,12 +32,46 @@ struct LedgerTests {
         static func filled(_ kind: StoreKind) async throws -> House {
             var house = try House(kind)
             for hour in 0..<3 {
-                house.ids.append(try await house.store.keepConsent().id)
-                for id in house.ids { try await house.store.append(Make.event(.refreshed), to: id) }
+                house.ids.append(try await house.keepConsent())
+                for id in house.ids { try await house.store.append(House.refreshed, to: id) }
                 try await house.checkpoint()
                 #expect(house.names.count == hour + 1)
             }
             return house
+        }
+
+        /// A consent as an exchange makes one, sealed and borne out by its event.
+        func keepConsent() async throws -> ConsentID {
+            var consent = Make.consent()
+            let key = try vault.makeConsentKey(for: consent.record.id)
+            let person = SecretText("sub-1")
+            consent.key = key.envelope
+            consent.subject = try vault.seal(SecretText("user-1"), as: .subject, under: key)
+            consent.subjectIndex = vault.index(of: try #require(Subject("user-1")))
+            consent.providerSubject = try vault.seal(person, as: .providerSubject, under: key)
+            // Several consents of one person may not live at once.
+            consent.record.provider = ProviderKey(name: "p\(consent.record.id)", environment: nil)
+            consent.providerSubjectIndex = vault.index(ofProviderSubject: person, at: consent.record.provider)
+            let part = try vault.personalPart(
+                ["subject": SecretText("user-1"), "provider_subject": person], under: key)
+            var event = Make.event(data: part.digests)
+            event.personal = part.sealed
+            event.data["provider"] = .text(consent.record.provider.name)
+            event.data["scopes_requested"] = .text(consent.record.requested.blankSeparated)
+            event.data["offline"] = .text("new")
+            event.data["notice"] = consent.record.notice.map { .text($0.text) }
+            event.data["notice_assumed"] = .text("true")
+            event.data["app_platform"] = consent.record.client?.platform.map(EventValue.text)
+            event.data["app_sdk_version"] = consent.record.client?.sdkVersion.map(EventValue.text)
+            event.data.merge(House.refreshed.data) { first, _ in first }
+            return try await store.keepConsent(consent, event).id
+        }
+
+        static var refreshed: EventDraft {
+            let expiry = Make.timing().accessTokenExpiresAt.milliseconds
+            return Make.event(
+                .refreshed,
+                data: ["scopes_granted": .text("openid"), "access_token_expires_at": .integer(expiry)])
         }
 
         mutating func checkpoint() async throws {
@@ -46,7 +80,9 @@ struct LedgerTests {
         }
 
         func verify(_ store: SQLiteStore? = nil, since: CheckpointName? = nil) async throws -> VerifyLedger.Report {
-            try await VerifyLedger(store: store ?? self.store, ledger: FakeLedger(), keys: vault)(since: since)
+            try await VerifyLedger(
+                store: store ?? self.store, check: RecordCheck(ledger: FakeLedger(), vault: vault), keys: vault)(
+                    since: since)
         }
 
         func execute(_ statement: String, _ id: ConsentID? = nil) throws {
@@ -72,8 +108,11 @@ struct LedgerTests {
         }
         let form = try #require(try await house.store.lastCheckpoint()?.checkpoint)
         #expect(form.consents == 3 && form.events == 9 && form.previous == house.names[1].description)
-        // Erasure takes the personal parts.
-        try house.execute("UPDATE events SET personal_sealed = NULL")
+        // Erasure takes the personal parts; what a chain does not tell of is none, and is named.
+        try house.execute(
+            "UPDATE events SET personal_sealed = NULL; UPDATE consents SET erased_at = 1, key_sealed = NULL")
+        let erased = try await house.verify()
+        #expect(Set(erased.findings.map(\.column)) == [.erasedAt] && erased.findings.count == 3)
         #expect(try await house.verify(since: house.names[0]).checkpointFindings.isEmpty)
     }
 

@@ -133,8 +133,12 @@ enum Make {
 extension ConsentStore {
     /// A consent as an exchange makes one: reserved, kept, created.
     func keepConsent(_ consent: StoredConsent = Make.consent()) async throws -> (id: ConsentID, code: BlindIndex) {
+        try await keepConsent(consent, Make.event())
+    }
+
+    func keepConsent(_ consent: StoredConsent, _ event: EventDraft) async throws -> (id: ConsentID, code: BlindIndex) {
         let code = try await keepGrant(subject: consent.subjectIndex)
-        let answer = try await createConsent(consent, of: code, events: [Make.event()])
+        let answer = try await createConsent(consent, of: code, events: [event])
         guard answer == .created else { throw Unexpected(answer) }
         return (consent.record.id, code)
     }

@@ -65,9 +65,24 @@ enum EventText {
     /// - Throws: `SQLiteError.corrupt` where it is none.
     static func draft(_ canonical: [UInt8], personal: SealedBytes?) throws(SQLiteError) -> EventDraft {
         // `providers`: a text value may hold U+0000, which callers' bodies may not.
-        guard let event = try? JSONValue.parse(canonical, as: .providers), let at = event["at"]?.integer,
-            let caller = event["caller"]?.string, let word = event["type"]?.string, let type = EventType(rawValue: word)
+        guard let event = try? JSONValue.parse(canonical, as: .providers),
+            let draft = draft(event, personal: personal)
         else { throw .corrupt }
+        return draft
+    }
+
+    /// The event with the place that it tells; nil where the text is none.
+    static func told(_ canonical: [UInt8], personal: SealedBytes?) -> ChainLink.Told? {
+        guard let event = try? JSONValue.parse(canonical, as: .providers), let consent = event["consent"]?.string,
+            let sequence = event["seq"]?.integer, let draft = draft(event, personal: personal)
+        else { return nil }
+        return ChainLink.Told(consent: consent, sequence: sequence, draft: draft)
+    }
+
+    private static func draft(_ event: JSONValue, personal: SealedBytes?) -> EventDraft? {
+        guard let at = event["at"]?.integer, let caller = event["caller"]?.string, let word = event["type"]?.string,
+            let type = EventType(rawValue: word)
+        else { return nil }
         var data: [String: EventValue] = [:]
         for (name, value) in event["data"]?.members ?? JSONValue.null.members {
             if let text = value.string { data[name] = .text(text) }

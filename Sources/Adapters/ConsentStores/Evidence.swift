@@ -19,16 +19,21 @@ extension SQLiteStore {
         }
     }
 
-    package func chainHeads(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [ChainHead] {
+    package func ledgerRecords(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [LedgerRecord] {
         try await readers.read { connection throws(SQLiteError) in
-            let rows = try connection.prepare(EvidenceQueries.heads)
+            let rows = try connection.prepare(LedgerRows.page)
             try rows.bind(after?.uuid.bytes ?? [], max(0, limit))
-            var heads: [ChainHead] = []
-            while try rows.step() {
-                let id = ConsentID(try rows.identifier())
-                heads.append(ChainHead(id: id, count: rows.integer(), mac: rows.blob()))
-            }
-            return heads
+            var records: [LedgerRecord] = []
+            while try rows.step() { records.append(try LedgerRows.record(rows)) }
+            return records
+        }
+    }
+
+    package func ledgerRecord(_ id: ConsentID) async throws(StoreFailure) -> LedgerRecord? {
+        try await readers.read { connection throws(SQLiteError) in
+            let row = try connection.prepare(LedgerRows.one)
+            try row.bind(id)
+            return try row.step() ? try LedgerRows.record(row) : nil
         }
     }
 
@@ -38,9 +43,12 @@ extension SQLiteStore {
             try rows.bind(id)
             var links: [ChainLink] = []
             while try rows.step() {
+                let (sequence, canonical) = (rows.integer(), rows.blob())
+                let (mac, period) = (rows.blob(), rows.integer())
                 links.append(
                     ChainLink(
-                        sequence: rows.integer(), canonical: rows.blob(), mac: rows.blob(), period: rows.integer()))
+                        sequence: sequence, canonical: canonical, mac: mac, period: period,
+                        told: EventText.told(canonical, personal: rows.optionalSealed())))
             }
             return links
         }
@@ -87,9 +95,8 @@ private enum EvidenceQueries {
         """
         SELECT CAST(canonical AS BLOB) FROM events WHERE consent_id = ? AND type = ? AND at >= ?
         """)
-    static let heads = SQLiteQuery(
-        "SELECT id, event_count, chain_head FROM consents WHERE id > ? ORDER BY id LIMIT ?")
     /// As bytes: a text that was altered to bad UTF-8 would be repaired on its way.
     static let links = SQLiteQuery(
-        "SELECT seq, CAST(canonical AS BLOB), mac, period FROM events WHERE consent_id = ? ORDER BY seq")
+        "SELECT seq, CAST(canonical AS BLOB), mac, period, personal_sealed FROM events WHERE consent_id = ? ORDER BY seq"
+    )
 }

@@ -47,6 +47,8 @@ extension WritingRules {
         _ older: ConsentID, by newer: ConsentID, _ event: EventDraft, at now: Instant,
         in connection: borrowing SQLiteConnection
     ) throws(SQLiteError) {
+        var event = event
+        event.data["superseded_by"] = .text(newer.description)
         try connection.run(ProfileQueries.supersede, newer, now, older)
         try append([event], to: older, in: connection)
     }

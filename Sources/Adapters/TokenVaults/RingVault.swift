@@ -106,11 +106,32 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         var kept = JSONValue.object()
         for (name, value) in values {
             let salt = randomBytes(16)
-            let digest = NativeCrypto.sha256(salt + value.reveal().utf8)
-            digests["\(name)_sha256"] = .text(Hexadecimal.text(of: digest))
+            digests["\(name)_sha256"] = digest(of: value, salt)
             kept.set(name, ["salt": JSONValue(Hexadecimal.text(of: salt)), "value": JSONValue(value.reveal())])
         }
         return (digests, sealColumn(kept, at: Place(key.id, column: "event_personal"), key))
+    }
+
+    package func openPersonalPart(
+        _ envelope: SealedBytes, under key: ConsentKey
+    ) throws(VaultFailure) -> (values: [String: SecretText], digests: [String: EventValue]) {
+        var plaintext = try openColumn(envelope, at: Place(key.id, column: "event_personal"), key)
+        defer { wipe(&plaintext) }
+        guard let kept = try? JSONValue.parse(plaintext, as: .providers) else { throw .unreadable }
+        var values: [String: SecretText] = [:]
+        var digests: [String: EventValue] = [:]
+        for (name, entry) in kept.members {
+            guard let salt = entry["salt"]?.string.flatMap({ Hexadecimal.bytes(of: $0) }),
+                let value = entry["value"]?.string
+            else { throw .unreadable }
+            values[name] = SecretText(value)
+            digests["\(name)_sha256"] = digest(of: SecretText(value), salt)
+        }
+        return (values, digests)
+    }
+
+    private func digest(of value: SecretText, _ salt: [UInt8]) -> EventValue {
+        .text(Hexadecimal.text(of: NativeCrypto.sha256(salt + value.reveal().utf8)))
     }
 
     // MARK: What lies beside a code, under the ring's key

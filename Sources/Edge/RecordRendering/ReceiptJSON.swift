@@ -31,7 +31,7 @@ package enum ReceiptJSON {
         json.set("dct:identifier", record.id.description)
         json.set("dct:conformsTo", "https://w3id.org/dpv/schema/dpv-27560#record")
         json.set("dct:created", record.createdAt.text)
-        json.set("dct:modified", record.updatedAt.text)
+        json.set("dct:modified", receipt.changedAt.text)
         if let newer = record.supersededBy { json.set("dct:isReplacedBy", "\(base)/v1/consents/\(newer)") }
         setParties(of: receipt, in: &json)
         json.set("dpv:hasLegalBasis", "dpv:ExpressedConsent")

@@ -100,10 +100,12 @@ struct Gateway: Sendable {
             log: place.log)
         accessToken = HandOutAccessToken(
             directory: directory, store: store, vault: vault, time: place.time, refresh: refresh, log: place.log)
-        verify = VerifyLedger(store: store, ledger: vault, keys: vault)
+        let check = RecordCheck(ledger: vault, vault: vault)
+        verify = VerifyLedger(store: store, check: check, keys: vault)
         makeCheckpoint = MakeCheckpoint(store: store, keys: vault, time: place.time, log: place.log)
         receipt = IssueReceipt(
-            read: read, events: events, notices: place.settings.notices.map(PrivacyNotice.init), time: place.time)
+            read: read, store: store, check: check, notices: place.settings.notices.map(PrivacyNotice.init),
+            time: place.time, log: place.log)
         receipts = ReceiptWriter(base: place.settings.server.publicURL, keys: vault)
         self.store = store
         self.vault = vault

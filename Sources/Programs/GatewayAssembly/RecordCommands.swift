@@ -76,7 +76,8 @@ struct RecordCommands: Sendable {
         do throws(StoreFailure) {
             let report = try await gateway.verify(since: since)
             let findings = report.findings.map {
-                LedgerReport.Finding(consent: $0.consent, sequence: $0.sequence, fault: $0.fault.rawValue)
+                LedgerReport.Finding(
+                    consent: $0.consent, sequence: $0.sequence, fault: $0.fault.rawValue, column: $0.column?.rawValue)
             }
             let checkpoints = LedgerReport.Checkpoints(
                 count: report.checkpoints, last: report.last.map(LedgerReport.Named.init), isSinceAsked: since != nil,
@@ -96,6 +97,10 @@ struct RecordCommands: Sendable {
         case .notFound: return .failure("there is no consent \(id?.description ?? "")", status: .partlyDone)
         case .consentEnded(let status):
             return .failure("\(name) is \(status.rawValue) and stays so", status: .partlyDone)
+        case .evidenceDiffers(let doubts):
+            return .failure(
+                "no receipt is made: \(name) does not agree with its chain of events: \(doubts.joined(separator: ", ")) "
+                    + "(verify says more)", status: .partlyDone)
         case .storeUnavailable: return .failure("the store is out of reach or busy", status: .storeOrKeys)
         default: return .failure("\(name) cannot be opened with the vault's keys", status: .storeOrKeys)
         }

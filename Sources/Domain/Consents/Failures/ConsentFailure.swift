@@ -40,5 +40,8 @@ package enum ConsentFailure: Error, Sendable, Equatable {
     // Ours: an operator must act.
     case providerMisconfigured(ProviderStatement?)
     case clientChanged
+    /// The record tells something else than its chain of events, or the chain does not hold: where, in the words of
+    /// `verify`.
+    case evidenceDiffers([String])
     case ourFault
 }

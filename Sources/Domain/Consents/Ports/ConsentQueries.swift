@@ -32,7 +32,7 @@ package struct ConsentPage: Sendable {
 }
 
 /// A consent's chain as the record tells it, for the verification of what the events tell.
-package struct ChainHead: Sendable {
+package struct ChainHead: Sendable, Equatable {
     package var id: ConsentID
     package var count: Int64
     package var mac: [UInt8]
@@ -51,11 +51,34 @@ package struct ChainLink: Sendable {
     package var mac: [UInt8]
     /// The number of the last checkpoint that was begun before it; 0 before the first.
     package var period: Int64
+    /// What the bytes tell, with the personal part that lies beside them; nil where this program cannot read them.
+    package var told: Told?
 
-    package init(sequence: Int64, canonical: [UInt8], mac: [UInt8], period: Int64) {
+    /// An event, and the place in a chain that it says it has.
+    package struct Told: Sendable {
+        package var consent: String
+        package var sequence: Int64
+        package var draft: EventDraft
+
+        package init(consent: String, sequence: Int64, draft: EventDraft) {
+            self.consent = consent
+            self.sequence = sequence
+            self.draft = draft
+        }
+    }
+    package var draft: EventDraft? { told?.draft }
+
+    /// Whether it was written where it lies, as far as its bytes can be read.
+    package func tellsItsPlace(in id: ConsentID) -> Bool {
+        guard let told else { return true }
+        return told.consent == id.description && told.sequence == sequence
+    }
+
+    package init(sequence: Int64, canonical: [UInt8], mac: [UInt8], period: Int64, told: Told?) {
         self.sequence = sequence
         self.canonical = canonical
         self.mac = mac
         self.period = period
+        self.told = told
     }
 }

@@ -68,8 +68,9 @@ package protocol ConsentStore: Sendable {
     ///   nothing was written, and what it tells of must not be done.
     @discardableResult
     func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure) -> WriteAnswer
-    /// The chains of the records behind `after` in the order of their identifiers.
-    func chainHeads(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [ChainHead]
+    /// The records behind `after` in the order of their identifiers, each as one row has it.
+    func ledgerRecords(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [LedgerRecord]
+    func ledgerRecord(_ id: ConsentID) async throws(StoreFailure) -> LedgerRecord?
     /// A consent's events as their macs were made over them, oldest first.
     func chain(of id: ConsentID) async throws(StoreFailure) -> [ChainLink]
 

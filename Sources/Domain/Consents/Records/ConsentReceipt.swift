@@ -25,6 +25,11 @@ package struct ConsentReceipt: Sendable {
     /// What the receipt is called: of the same events there is one receipt.
     package var identifier: String { "\(consent.record.id)-\(head.sequence)" }
 
+    /// When the last event was written that told of a change: readings change nothing.
+    package var changedAt: Instant {
+        events.last { $0.draft.type.isChange }?.draft.at ?? head.draft.at
+    }
+
     /// How the consent's state came to be, oldest first: one step for each event that changed it.
     package var steps: [ConsentStep] { events.compactMap(ConsentStep.init) }
 
@@ -34,6 +39,18 @@ package struct ConsentReceipt: Sendable {
         let (requested, granted) = (consent.record.requested, consent.record.granted)
         return DataCategory.allCases.filter { category in
             category.scopes.contains { requested.contains($0) && granted.contains($0) }
+        }
+    }
+}
+
+extension EventType {
+    /// Whether it tells of a change of the record.
+    fileprivate var isChange: Bool {
+        switch self {
+        case .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject, .providerSubjectChanged: false
+        case .created, .renewed, .superseded, .expired, .refreshed, .refreshFailed, .reauthorizationRequired,
+            .profileFetched, .profileChanged, .revoked:
+            true
         }
     }
 }

@@ -51,14 +51,26 @@ extension CommandTable {
     static let verify = CommandEntry(
         words: ["verify"], summary: "follow the ledger, name what was altered or cut",
         about: [
-            "Follows every consent's chain of events and prints a line on each chain that does not hold: `altered`, "
-                + "`gap`, `cut`, `head_differs` or `missing`, with the first event that is wrong. Exit status 1 if "
-                + "there is one.",
+            "Follows every consent's chain of events and prints a line on each chain that does not hold, with the "
+                + "first event that is wrong, and on each field of a record that its chain tells otherwise. Exit "
+                + "status 1 if there is one.",
+            "Chains. `altered`: the event is not what was written there. `gap`: events are missing before the next. "
+                + "`cut`: the last events are gone. `head_differs`: the record tells of another end of the chain. "
+                + "`missing`: the record is gone, and something still tells of it. `record_differs`: the chain holds, "
+                + "and the field of the record is not what it tells.",
             "`serve` and `job` make a signed checkpoint each hour, over all chains. Their signatures and their order "
                 + "are verified as well, what was written between two of them is counted, and the last is made again "
                 + "from the chains.",
-            "A store that was put back to an older copy shows only by a checkpoint that was kept elsewhere: name the "
-                + "last that a log tells of with `--since`.",
+            "Checkpoints. `altered`: its signature is not what the key makes of it. `key_unknown`: the ring does not "
+                + "hold the key that signed it. `unsigned`: its signature was taken away. `order_broken`: it names "
+                + "another one before it than the store has. `gone`: it is not in the store any more. `counts_differ`: "
+                + "more or less was written since the one before than it tells. `root_differs`: the chains are not "
+                + "the ones that it was made of. `replaced`: the store has another one of that number. "
+                + "`newer_than_store`: it is later than the store's last.",
+            "Three things show only by a checkpoint that was kept elsewhere: that the store was put back to an older "
+                + "copy, that the last checkpoint was taken away before anything was written after it, and that events "
+                + "from before it are gone with it. Name the last that a log tells of with `--since`. Events since "
+                + "the last checkpoint that were cut, with the record mended, show by nothing.",
             "It needs the ledger key and the evidence keys of the ring that the store was made with.",
         ],
         options: [

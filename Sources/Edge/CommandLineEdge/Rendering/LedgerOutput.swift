@@ -10,13 +10,21 @@ package enum LedgerOutput {
     }
 
     private static func text(_ report: LedgerReport) -> String {
-        let chains = report.findings.map { "\($0.consent)  event \($0.sequence)  \($0.fault): \(meaning($0.fault))\n" }
+        let chains = report.findings.map { "\($0.consent)  event \($0.sequence)  \($0.fault): \(meaning($0))\n" }
         let checkpoints = report.checkpoints.findings.map { CheckpointWords.line($0) + "\n" }
         let counts = "\(count(report.consents, "consent")), \(count(report.events, "event")): "
-        let broken = Set(report.findings.map(\.consent)).count
-        let verdict =
+        return (chains + checkpoints).joined() + counts + verdict(report.findings) + "\n" + text(report.checkpoints)
+            + "\n"
+    }
+
+    private static func verdict(_ findings: [LedgerReport.Finding]) -> String {
+        let broken = Set(findings.filter { $0.column == nil }.map(\.consent)).count
+        let differing = Set(findings.filter { $0.column != nil }.map(\.consent)).count
+        let chains =
             broken == 0 ? "every chain holds" : "\(count(broken, "chain")) \(broken == 1 ? "does" : "do") not hold"
-        return (chains + checkpoints).joined() + counts + verdict + "\n" + text(report.checkpoints) + "\n"
+        if differing == 0 { return chains }
+        return chains + ", \(count(differing, "record")) \(differing == 1 ? "differs" : "differ") from "
+            + (differing == 1 ? "its chain" : "their chains")
     }
 
     private static func text(_ checkpoints: LedgerReport.Checkpoints) -> String {
@@ -32,11 +40,12 @@ package enum LedgerOutput {
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    private static func meaning(_ fault: String) -> String {
-        switch fault {
+    private static func meaning(_ finding: LedgerReport.Finding) -> String {
+        switch finding.fault {
         case "altered": "it is not what was written, or was written with another ledger key"
         case "gap": "events are missing before the next one"
         case "cut": "the events from here on are gone"
+        case "record_differs": "the record's \(finding.column ?? "content") is not what the chain tells"
         case "missing": "the record is gone, and something still tells of it"
         default: "the record tells of another end of the chain"
         }
@@ -50,10 +59,12 @@ package enum LedgerOutput {
         document.set(
             "findings",
             report.findings.map { finding -> JSONValue in
-                [
+                var entry: JSONValue = [
                     "consent_id": JSONValue(finding.consent.description), "seq": JSONValue(finding.sequence),
                     "fault": JSONValue(finding.fault),
                 ]
+                if let column = finding.column { entry.set("field", column) }
+                return entry
             })
         document.set("checkpoints", self.document(report.checkpoints))
         return document

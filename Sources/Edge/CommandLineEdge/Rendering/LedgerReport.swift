@@ -3,18 +3,21 @@ package import Consents
 
 /// What `verify` found.
 package struct LedgerReport: Sendable, Equatable {
-    /// One chain that does not hold.
+    /// One chain that does not hold, or one column of a record that differs from its chain.
     package struct Finding: Sendable, Equatable {
         package var consent: ConsentID
         /// The first event that does not hold.
         package var sequence: Int64
-        /// `altered`, `gap`, `cut`, `head_differs` or `missing`.
+        /// `altered`, `gap`, `cut`, `head_differs`, `missing` or `record_differs`.
         package var fault: String
+        /// Where a record differs.
+        package var column: String?
 
-        package init(consent: ConsentID, sequence: Int64, fault: String) {
+        package init(consent: ConsentID, sequence: Int64, fault: String, column: String? = nil) {
             self.consent = consent
             self.sequence = sequence
             self.fault = fault
+            self.column = column
         }
     }
 

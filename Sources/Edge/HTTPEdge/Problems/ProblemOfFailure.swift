@@ -21,7 +21,7 @@ extension Problem {
             self = Problem.ofCode(failure)
         case .exchangePending, .refreshPending, .refreshUnknown, .providerUnavailable, .storeUnavailable:
             self = Problem.ofMoment(failure)
-        case .providerMisconfigured, .clientChanged, .ourFault:
+        case .providerMisconfigured, .clientChanged, .evidenceDiffers, .ourFault:
             self = Problem.ofGateway(failure)
         }
     }
@@ -138,6 +138,10 @@ extension Problem {
             return Problem(
                 502, .providerMisconfigured, "The grant belongs to another client",
                 "The configured client_id, token endpoint or environment is not the one that the grant was issued to.")
+        case .evidenceDiffers:
+            return Problem(
+                500, .internal, "The record does not agree with its chain of events",
+                "No receipt is made of it; an operator must look: `verify` names what differs.")
         default:
             return Problem(500, .internal, "Something went wrong here", "The log names it by the request id.")
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 
-/// Follows every consent's chain of events and every checkpoint, and names what was altered, cut or removed.
+/// Follows every consent's chain of events and every checkpoint, and names what was altered, cut or removed, and each
+/// column of a record that tells something else than its chain.
 ///
 /// The chains prove what is there; the checkpoints, that nothing has gone that stood when they were made: how much was
 /// written between two of them, and the root of the last one and of the one that is asked for. That the store itself is
@@ -11,12 +12,12 @@ package import Consents
 /// removes its head, authenticated by a last event, as a leaf: otherwise the roots before could not be made again.
 package struct VerifyLedger: Sendable {
     private let store: any ConsentStore & CheckpointStore
-    private let ledger: any Ledger
+    private let check: RecordCheck
     private let keys: any EvidenceKeys & EvidenceHash
 
-    package init(store: any ConsentStore & CheckpointStore, ledger: any Ledger, keys: any EvidenceKeys & EvidenceHash) {
+    package init(store: any ConsentStore & CheckpointStore, check: RecordCheck, keys: any EvidenceKeys & EvidenceHash) {
         self.store = store
-        self.ledger = ledger
+        self.check = check
         self.keys = keys
     }
 
@@ -32,19 +33,24 @@ package struct VerifyLedger: Sendable {
         case headDiffers = "head_differs"
         /// Events or an exchange tell of the consent, and it has no record.
         case missing
+        /// The chain holds, and a column of the record tells something else.
+        case recordDiffers = "record_differs"
     }
 
     /// One fault, and where.
     package struct Finding: Sendable, Equatable {
         package var consent: ConsentID
-        /// The first event that does not hold.
+        /// The first event that does not hold, or the one that tells otherwise than the record.
         package var sequence: Int64
         package var fault: Fault
+        /// Where the record differs.
+        package var column: RecordColumn?
 
-        package init(consent: ConsentID, sequence: Int64, fault: Fault) {
+        package init(consent: ConsentID, sequence: Int64, fault: Fault, column: RecordColumn? = nil) {
             self.consent = consent
             self.sequence = sequence
             self.fault = fault
+            self.column = column
         }
     }
 
@@ -98,16 +104,16 @@ package struct VerifyLedger: Sendable {
         var report = Report()
         var after: ConsentID?
         while true {
-            let heads = try await store.chainHeads(after: after, limit: 200)
-            guard let last = heads.last else { return report }
-            for head in heads {
-                let links = try await store.chain(of: head.id)
+            let records = try await store.ledgerRecords(after: after, limit: 200)
+            guard let last = records.last else { return report }
+            for record in records {
+                let links = try await store.chain(of: record.head.id)
                 report.consents += 1
                 report.events += links.count
-                if let finding = finding(head, links) { report.findings.append(finding) }
-                pass.follow(head.id, links)
+                report.findings += findings(record, links)
+                pass.follow(record.head.id, links)
             }
-            after = last.id
+            after = last.head.id
         }
     }
 
@@ -122,21 +128,14 @@ package struct VerifyLedger: Sendable {
         return lastPeriod > present ? [.init(number: present + 1, fault: .gone(through: lastPeriod))] : []
     }
 
-    private func finding(_ head: ChainHead, _ links: [ChainLink]) -> Finding? {
-        var mac: [UInt8] = []
-        // Events that came after the head was read are followed as well; the head must have stood among them.
-        var isHeadMet = head.count == 0 && head.mac.isEmpty
-        for (position, link) in links.enumerated() {
-            guard link.sequence == Int64(position + 1) else {
-                return Finding(consent: head.id, sequence: Int64(position + 1), fault: .gap)
-            }
-            mac = ledger.mac(previous: mac, event: link.canonical)
-            guard mac == link.mac else { return Finding(consent: head.id, sequence: link.sequence, fault: .altered) }
-            if link.sequence == head.count { isHeadMet = mac == head.mac }
+    /// What is wrong with one chain, or else with the record that stands on it.
+    private func findings(_ record: LedgerRecord, _ links: [ChainLink]) -> [Finding] {
+        let id = record.head.id
+        if let broken = check.chainFault(record.head, links) {
+            return [Finding(consent: id, sequence: broken.sequence, fault: broken.fault)]
         }
-        if Int64(links.count) < head.count {
-            return Finding(consent: head.id, sequence: Int64(links.count + 1), fault: .cut)
+        return check.differences(record, links).map {
+            Finding(consent: id, sequence: $0.sequence, fault: .recordDiffers, column: $0.column)
         }
-        return isHeadMet ? nil : Finding(consent: head.id, sequence: head.count, fault: .headDiffers)
     }
 }

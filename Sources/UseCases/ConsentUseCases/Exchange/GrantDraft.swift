@@ -79,6 +79,8 @@ struct GrantDraft: Sendable {
         data["scopes_requested"] = .text(grant.requested.blankSeparated)
         data["scopes_granted"] = .text(granted.blankSeparated)
         data["offline"] = .text(offline)
+        let timing = timing(id: key.id, generation: 1, isRefreshable: offline != "none")
+        data["access_token_expires_at"] = .integer(timing.accessTokenExpiresAt.milliseconds)
         data["notice"] = grant.notice.map { .text($0.text) }
         if grant.notice?.isAssumed == true { data["notice_assumed"] = .text("true") }
         data["app_platform"] = grant.client?.platform.map(EventValue.text)

@@ -33,11 +33,16 @@ struct ProfileKeeping: Sendable {
     ) throws(VaultFailure) -> ProfileWrite {
         let now = time.now
         var person: (index: BlindIndex, sealed: SealedBytes)?
+        var told: (digests: [String: EventValue], sealed: SealedBytes)?
         if let subject = fetched.providerSubject {
             person = (
                 vault.index(ofProviderSubject: subject, at: stored.record.provider),
                 try vault.seal(subject, as: .providerSubject, under: key)
             )
+            // Known from now on: the event that makes it known bears it out.
+            if stored.providerSubject == nil {
+                told = try vault.personalPart(["provider_subject": subject], under: key)
+            }
         }
         var sealed: SealedBytes?
         var events = [event(.profileFetched, caller)]
@@ -49,6 +54,10 @@ struct ProfileKeeping: Sendable {
             if let before, let changed = ProfileKeeping.changedNames(before, profile) {
                 events = [event(.profileChanged, caller, ["attributes": .text(changed)])]
             }
+        }
+        if let told {
+            events[0].data.merge(told.digests) { first, _ in first }
+            events[0].personal = told.sealed
         }
         return ProfileWrite(
             id: stored.record.id, status: fetched.status, profile: sealed, fetchedAt: sealed == nil ? nil : now,

@@ -87,11 +87,16 @@ struct RefreshSettling: Sendable {
         let timing = grant.connection.facts.policy.timing(
             of: answer, issuedAt: issuedAt, isRefreshable: true,
             spread: RefreshPolicy.spread(of: claim.id, generation: generation))
+        let granted = answer.scopes ?? grant.record.granted
+        let data: [String: EventValue] = [
+            "generation": .integer(generation), "scopes_granted": .text(granted.blankSeparated),
+            "access_token_expires_at": .integer(timing.accessTokenExpiresAt.milliseconds),
+        ]
         return TokenWrite(
             id: claim.id, attempt: claim.attempt, expectedGeneration: claim.generation,
             tokens: try flight.vault.seal(tokens, generation: generation, under: grant.key), timing: timing,
-            isRefreshable: true, granted: answer.scopes ?? grant.record.granted, at: flight.time.now,
-            events: [event(.refreshed, data: ["generation": .integer(generation)])])
+            isRefreshable: true, granted: granted, at: flight.time.now,
+            events: [event(.refreshed, data: data)])
     }
 
     /// A profile that is still missing is asked for with the new token; what fails here costs no token.
@@ -170,7 +175,7 @@ extension ConsentFailure {
         case .providerMisconfigured, .clientChanged: "provider_misconfigured"
         case .accessTokensOff: "access_tokens_off"
         case .rateLimited: "rate_limited"
-        case .ourFault: "internal"
+        case .evidenceDiffers, .ourFault: "internal"
         }
     }
 }

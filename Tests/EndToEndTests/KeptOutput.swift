@@ -24,9 +24,10 @@ extension TestGateway {
         return rest
     }
 
-    /// Gathers every file that the gateway left, but for the two that the operator made.
+    /// Gathers every file that the gateway left, but for those that the operator made: configuration and key rings.
     func keepFiles(in folder: String) {
-        for name in (try? names(inDirectory: folder)) ?? [] where name != "gateway.yaml" && name != "vault-keys.json" {
+        for name in (try? names(inDirectory: folder)) ?? []
+        where name != "gateway.yaml" && !name.hasPrefix("vault-keys") {
             let path = "\(folder)/\(name)"
             if let content = try? readFile(at: path, limit: 1 << 26) {
                 Canary.keep(content.bytes, in: .store)

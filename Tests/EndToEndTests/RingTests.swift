@@ -64,13 +64,13 @@ struct RingTests {
             let ring = folder + "/vault-keys.json"
             let command = ["keys", "init", "--config", folder + "/gateway.yaml"]
             // Without a store a ring is made: the one of the configuration's folder is moved away and made again.
-            try move(ring, to: folder + "/first.json")
+            try move(ring, to: folder + "/vault-keys-first.json")
             #expect(await Program.run(arguments: command, environment: [:]) == 0)
             try await TestGateway.living(in: folder) { gateway in
                 let made = try await gateway.post(code: "c", subject: "u")
                 #expect(made.status == 201)
             }
-            try move(ring, to: folder + "/kept.json")
+            try move(ring, to: folder + "/vault-keys-kept.json")
             let before = try readFile(at: folder + "/consents.db", limit: 1 << 26).bytes
             #expect(await Program.run(arguments: command, environment: [:]) == 4)
             let refused = try FileIdentity.ofFile(at: ring)

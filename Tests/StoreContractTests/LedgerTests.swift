@@ -44,16 +44,16 @@ struct LedgerTests {
         func keepConsent() async throws -> ConsentID {
             var consent = Make.consent()
             let key = try vault.makeConsentKey(for: consent.record.id)
-            let person = SecretText("sub-1")
+            let person = SecretText("canary-subject-1")
             consent.key = key.envelope
-            consent.subject = try vault.seal(SecretText("user-1"), as: .subject, under: key)
-            consent.subjectIndex = vault.index(of: try #require(Subject("user-1")))
+            consent.subject = try vault.seal(SecretText("canary-user-1"), as: .subject, under: key)
+            consent.subjectIndex = vault.index(of: try #require(Subject("canary-user-1")))
             consent.providerSubject = try vault.seal(person, as: .providerSubject, under: key)
             // Several consents of one person may not live at once.
             consent.record.provider = ProviderKey(name: "p\(consent.record.id)", environment: nil)
             consent.providerSubjectIndex = vault.index(ofProviderSubject: person, at: consent.record.provider)
             let part = try vault.personalPart(
-                ["subject": SecretText("user-1"), "provider_subject": person], under: key)
+                ["subject": SecretText("canary-user-1"), "provider_subject": person], under: key)
             var event = Make.event(data: part.digests)
             event.personal = part.sealed
             event.data["provider"] = .text(consent.record.provider.name)

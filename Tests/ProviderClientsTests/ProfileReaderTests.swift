@@ -189,4 +189,17 @@ struct ProfileReaderTests {
     func rules(claim: String, from: [String], form: ClaimRule.Form) {
         #expect(ClaimRule(claim: claim, from: from, form: form) == nil)
     }
+
+    @Test("an identifier or attribute that is absurdly long is left out, and the others stay")
+    func longTexts() throws {
+        let (identifier, name) = (String(repeating: "i", count: 1025), String(repeating: "n", count: 65_537))
+        let body = #"{"sub":"\#(identifier)","user_id":"u1","name":"\#(name)","email":"a@x.test"}"#
+        let outcome = ProfileReader(Definitions.claims, Definitions.payPalRules).read(
+            ProviderAnswer(200, body), sent: [])
+        guard case .fetched(let profile) = outcome else {
+            Issue.record("no profile")
+            return
+        }
+        #expect(profile.claims == [.sub: .text("u1"), .email: .text("a@x.test")])
+    }
 }

@@ -121,6 +121,41 @@ struct TokenAnswerTests {
     }
 
     @Test(
+        "a scope that repeats what was sent or came with it, or that can be none, is left out and costs nothing else",
+        arguments: [
+            "the-code-1234", "x-the-code-1234-y", "dGhlLWNvZGUtMTIzNA", "the%2Dcode-1234", "new-access-1",
+            "new-refresh-1",
+            "with\\u0000nul", "with\\u001bescape", #"quo\"te"#, #"back\\slash"#, "ümlaut",
+            String(repeating: "x", count: 201),
+        ])
+    func scopeLeftOut(name: String) throws {
+        let body =
+            #"{"access_token":"new-access-1","refresh_token":"new-refresh-1","scope":["openid","\#(name)","read:x"]}"#
+        let outcome = TokenReader(Definitions.payPalRules).read(
+            ProviderAnswer(200, body), to: .code, sent: [SecretText("the-code-1234")], now: newYear)
+        let answer = try #require(outcome.granted)
+        #expect(
+            answer.scopes?.names == ["openid", "read:x"] && answer.oddities == ["token_type_missing", "scope_left_out"])
+        #expect(answer.tokens.refreshToken == SecretText("new-refresh-1"))
+    }
+
+    @Test("of more scopes than a provider has the first are kept, in no time")
+    func manyScopes() throws {
+        let names = (0..<60_000).map { "scope-\($0)" }
+        let body = #"{"access_token":"A","scope":"\#(names.joined(separator: " "))"}"#
+        let answer = try #require(read(ProviderAnswer(200, body)))
+        #expect(answer.scopes?.names == Array(names.prefix(200)) && answer.oddities.contains("scope_left_out"))
+    }
+
+    @Test("a token type that repeats what was sent is taken as Bearer", arguments: ["the-code-1234", "two words"])
+    func oddTokenType(type: String) throws {
+        let outcome = TokenReader(Definitions.payPalRules).read(
+            ProviderAnswer(200, #"{"access_token":"A","token_type":"\#(type)"}"#), to: .code,
+            sent: [SecretText("the-code-1234")], now: newYear)
+        #expect(outcome.granted?.tokens.tokenType == "Bearer")
+    }
+
+    @Test(
         "empty, blank and odd refresh and ID tokens are none",
         arguments: [
             #""refresh_token":"","id_token":"""#, #""refresh_token":"  ","id_token":" ""#,

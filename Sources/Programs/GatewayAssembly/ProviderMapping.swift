@@ -13,7 +13,7 @@ extension ProviderDefinition {
             codeParameters: CodeParameters(
                 sdk: settings.profile.sdkCodeParameters.map(RequestParameter.init),
                 browser: settings.profile.browserCodeParameters.map(RequestParameter.init)),
-            answers: AnswerRules(settings.profile),
+            answers: AnswerRules(settings.profile, scopes: settings.scopes),
             claims: settings.profile.claims.compactMap(ProviderClients.ClaimRule.init),
             transport: ProviderTransport(
                 http2: settings.connection.http2, caFile: settings.connection.caFile,
@@ -76,7 +76,8 @@ extension ClientAuthentication {
 }
 
 extension AnswerRules {
-    init(_ profile: ProfileSettings) {
+    /// - Parameter scopes: those that the configuration asks for.
+    init(_ profile: ProfileSettings, scopes: [String]) {
         self.init(
             codeErrors: profile.codeErrors.map(ProviderClients.ErrorRule.init),
             refreshErrors: profile.refreshErrors.map(ProviderClients.ErrorRule.init),
@@ -85,7 +86,11 @@ extension AnswerRules {
             tokenMembers: Dictionary(
                 profile.tokenMembers.compactMap { place in JSONPointer(place.text).map { (place.name, $0) } },
                 uniquingKeysWith: { _, last in last }))
+        expectedScopes = Set(scopes + profile.scopeClaims.map(\.scope) + AnswerRules.standardScopes)
     }
+
+    /// OpenID Connect Core, sections 5.4 and 11.
+    private static let standardScopes = ["openid", "profile", "email", "address", "phone", "offline_access"]
 }
 
 extension ProviderClients.ErrorRule {

@@ -27,7 +27,7 @@ struct RecordedAnswers: Sendable {
             status: example.status,
             headers: [("Content-Type", example.contentType)] + example.headers.map { ($0.name, $0.text) },
             body: Array(example.body.utf8))
-        let rules = AnswerRules(profile)
+        let rules = AnswerRules(profile, scopes: [])
         switch example.call {
         case .code, .refresh:
             let call: TokenReader.Call = example.call == .code ? .code : .refresh

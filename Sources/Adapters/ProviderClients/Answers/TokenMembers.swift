@@ -14,6 +14,7 @@ package enum Oddity: String, Sendable, CaseIterable {
     case lifetimeUnusable = "lifetime_unusable"
     case lifetimeInExpires = "lifetime_in_expires"
     case scopeUnreadable = "scope_unreadable"
+    case scopeLeftOut = "scope_left_out"
     case cutOff = "cut_off"
 }
 
@@ -22,10 +23,15 @@ struct TokenMembers {
     private let object: JSONValue
     private let places: [String: JSONPointer]
     private let unit: AnswerRules.LifetimeUnit
+    private let expectedScopes: Set<String>
+    private let sent: [SecretText]
     private(set) var oddities: [Oddity] = []
 
-    init(_ object: JSONValue, _ rules: AnswerRules) {
+    /// - Parameter sent: values that no scope may hold.
+    init(_ object: JSONValue, _ rules: AnswerRules, sent: [SecretText]) {
         self.object = object
+        self.sent = sent
+        expectedScopes = rules.expectedScopes
         places = rules.tokenMembers
         unit = rules.lifetimeUnit
     }
@@ -42,7 +48,8 @@ struct TokenMembers {
             accessToken: accessToken, tokenType: tokenType(), refreshToken: token("refresh_token"),
             idToken: token("id_token"))
         return TokenAnswer(
-            tokens: tokens, scopes: scopes(), expiresIn: expiresIn(), refreshTokenExpiresIn: refreshTokenExpiresIn())
+            tokens: tokens, scopes: scopes(beside: tokens), expiresIn: expiresIn(),
+            refreshTokenExpiresIn: refreshTokenExpiresIn())
     }
 
     /// Empty and blank ones are none.
@@ -55,7 +62,9 @@ struct TokenMembers {
         }
         if type.isSameASCII(as: "bearer") { return "Bearer" }
         oddities.append(.tokenTypeOther)
-        return type
+        // Told together with the token: it must be a word, and no more of what was sent or came than a scope's name.
+        let named = ScopeNames(expected: [], secrets: sent).kept(of: [type]).names
+        return named.first ?? "Bearer"
     }
 
     private mutating func expiresIn() -> Int64? {
@@ -78,7 +87,7 @@ struct TokenMembers {
 
     /// An array; else separated by blanks; else, where there is no blank, by commas; else, where there is neither, by
     /// plus signs, as of a form that was encoded twice. Empty: none was named.
-    private mutating func scopes() -> ScopeSet? {
+    private mutating func scopes(beside tokens: TokenSet) -> ScopeSet? {
         guard let member = member("scope"), !member.isNull else { return nil }
         let names: [String]
         if let array = member.array {
@@ -92,8 +101,10 @@ struct TokenMembers {
             oddities.append(.scopeUnreadable)
             return nil
         }
-        let scopes = ScopeSet(names)
-        return scopes.names.isEmpty ? nil : scopes
+        let told = [tokens.accessToken, tokens.refreshToken, tokens.idToken].compactMap(\.self)
+        let kept = ScopeNames(expected: expectedScopes, secrets: sent + told).kept(of: names)
+        if kept.hasLeftOut { oddities.append(.scopeLeftOut) }
+        return kept.names.isEmpty ? nil : ScopeSet(kept.names)
     }
 
     private static func split(_ text: some StringProtocol) -> [String] {

@@ -21,7 +21,7 @@ package struct TokenReader: Sendable {
     private func read(
         _ answer: ProviderAnswer, _ body: AnswerBody, to call: Call, _ sent: [SecretText], _ now: Instant
     ) -> TokenOutcome {
-        if answer.isSuccess, let granted = granted(answer, body) { return .granted(granted) }
+        if answer.isSuccess, let granted = granted(answer, body, sent) { return .granted(granted) }
         let complaint = Complaint(status: answer.status, body: body)
         let statement = StatementReader(rules, sent).read(answer, body, complaint)
         guard !answer.isSuccess || complaint.error != nil else {
@@ -48,9 +48,9 @@ package struct TokenReader: Sendable {
         }
     }
 
-    private func granted(_ answer: ProviderAnswer, _ body: AnswerBody) -> TokenAnswer? {
+    private func granted(_ answer: ProviderAnswer, _ body: AnswerBody, _ sent: [SecretText]) -> TokenAnswer? {
         guard case .members(let object, let isForm) = body else { return nil }
-        var members = TokenMembers(object, rules)
+        var members = TokenMembers(object, rules, sent: sent)
         guard var granted = members.read() else { return nil }
         var oddities = members.oddities
         if answer.status != 200 { oddities.append(.statusOtherThan200) }

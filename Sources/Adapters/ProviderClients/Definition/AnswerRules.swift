@@ -14,6 +14,8 @@ package struct AnswerRules: Sendable {
     /// Where a member of a token answer stands if not at the top under its own name: `access_token` and the like, each
     /// with the one place where it is looked for. The answer of a provider that gives two tokens holds another's there.
     package var tokenMembers: [String: JSONPointer]
+    /// Scopes that are no surprise in an answer: the configured ones, and those that the profile knows.
+    package var expectedScopes: Set<String> = []
 
     package enum LifetimeUnit: Sendable { case seconds, milliseconds }
 

@@ -13,6 +13,8 @@ struct ClaimReader {
         var profile = Profile()
         for rule in rules {
             switch rule.target {
+            case .claim(.sub) where profile.claims[.sub] == nil:
+                profile.claims[.sub] = first(rule, identifier)
             case .claim(let name) where profile.claims[name] == nil:
                 profile.claims[name] = first(rule) { claim($0, rule.form) }
             case .address where profile.address.isEmpty: profile.address = first(rule, address) ?? [:]
@@ -47,6 +49,10 @@ struct ClaimReader {
         }
     }
 
+    private func identifier(_ value: JSONValue) -> ClaimValue? {
+        ClaimReader.text(value).flatMap { $0.utf8.count <= ClaimReader.longestIdentifier ? .text($0) : nil }
+    }
+
     private func address(_ value: JSONValue) -> [AddressPart: String]? {
         if value.kind == .string, let text = ClaimReader.text(value) { return [.formatted: text] }
         var parts: [AddressPart: String] = [:]
@@ -54,10 +60,15 @@ struct ClaimReader {
         return parts.isEmpty ? nil : parts
     }
 
+    /// Longer texts are left out: no attribute is so long, and each is kept sealed and handed out whole.
+    static let longestText = 64 << 10
+    /// OpenID Connect Core, section 2, allows 255 ASCII characters; some providers' are URLs.
+    static let longestIdentifier = 1024
+
     /// Nobody's name, address or identifier holds U+0000, and what reads the attributes after us may end a text there:
     /// one person's identifier would then pass for another's.
     private static func text(_ value: JSONValue) -> String? {
-        value.filledText.flatMap { $0.utf8.contains(0) ? nil : $0 }
+        value.filledText.flatMap { $0.utf8.contains(0) || $0.utf8.count > longestText ? nil : $0 }
     }
 
     private static func flag(_ value: JSONValue) -> Bool? {

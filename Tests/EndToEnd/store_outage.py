@@ -196,6 +196,60 @@ def outage_at_a_refresh(house, outage, ending, consent):
     check_empty(house)
 
 
+def other_instance_at_a_refresh(house, outage, consent):
+    """The instance that has the answer in its journal is killed while another one waits to refresh the same grant: the
+    other finds the answer, and does not send the old token again."""
+    first, second = serve(house), serve(house)
+    reached = threading.Event()
+
+    def at(step):
+        if step == "token.answer" and not reached.is_set():
+            outage.take()
+            reached.set()
+        return True
+
+    house.proxy.at = at
+    sent = len(house.proxy.token_requests)
+    answers = {}
+
+    def refresh(gateway):
+        try:
+            status, _, body = call(gateway.ready["api"], "POST", f"/v1/consents/{consent}/refresh", None,
+                                   house.authorized())
+            answers[gateway.pid] = (status, body)
+        except OSError:
+            pass
+
+    callers = [threading.Thread(target=refresh, args=(first,))]
+    callers[0].start()
+    if not reached.wait(20):
+        raise Failure(f"the refresh token never went out: {answers}; the proxy saw {house.proxy.errors}")
+    journaled(house, first)
+    callers.append(threading.Thread(target=refresh, args=(second,)))
+    callers[1].start()
+    first.kill()
+    outage.release()
+    for caller in callers:
+        caller.join()
+
+    def is_refreshed():
+        refresh(second)
+        return answers[second.pid][0] == 200
+
+    wait_until(is_refreshed, f"a refresh by the other instance ({answers})")
+    status, _, found = call(second.ready["api"], "GET", f"/v1/consents/{consent}/events", None, house.authorized())
+    calls = len(house.proxy.token_requests) - sent
+    refreshes = sum(item["type"] == "consent.refreshed" for item in found["items"])
+    tokens = {body.split(b"refresh_token=")[1] for body in house.proxy.token_requests[sent:]}
+    if len(tokens) != calls:
+        raise Failure(f"{calls} calls were made with {len(tokens)} refresh tokens: one went out twice")
+    status, _, body = call(second.ready["api"], "POST", f"/v1/consents/{consent}/refresh", None, house.authorized())
+    if status != 200 or body["status"] != "active":
+        raise Failure(f"after the outage the grant cannot be refreshed: {status} {body} ({refreshes} refreshes)")
+    second.stop()
+    check_empty(house)
+
+
 def check_empty(house):
     left = [name for name in os.listdir(f"{house.folder}/journal")]
     if left:
@@ -225,6 +279,8 @@ def rounds(kind, make_outage, count):
                 outage = make_outage(house)
                 consent = outage_at_an_exchange(house, outage, ending)
                 outage_at_a_refresh(house, outage, ending, consent)
+                if ending == "kill":
+                    other_instance_at_a_refresh(house, outage, consent)
                 outage.close()
             except Failure:
                 with open(house.log) as log:

@@ -14,6 +14,25 @@ struct JournalReplay: Sendable {
     /// Whether anything lies in a journal that this instance may settle.
     var isNeeded: Bool { get async { await !journal.unsettled().entries.isEmpty } }
 
+    /// Writes what refreshes brought, and leaves grants to whoever makes consents of them. Before a refresh token goes
+    /// out whose last sending came to no known end: its answer may lie here.
+    /// - Returns: the consents whose tokens the store has not taken yet.
+    func refreshedTokens() async -> Set<ConsentID> {
+        var waiting: Set<ConsentID> = []
+        for entry in await journal.unsettled().entries {
+            guard let content = open(entry), case .tokens(let write, _) = content else { continue }
+            do throws(StoreFailure) {
+                _ = try await self.write(content)
+                await journal.settle(entry.id)
+                log.notice("an answer of the journal is in the store")
+            } catch {
+                log.warning("the store does not take an answer of the journal yet", [Fact(.reason, "\(error)")])
+                waiting.insert(write.id)
+            }
+        }
+        return waiting
+    }
+
     /// Goes on until the store takes no more; what is left waits for the next time.
     /// - Returns: the grants that lie beside their codes now, to be made consents.
     func callAsFunction() async -> [(code: BlindIndex, sealed: SealedBytes)] {

@@ -22,6 +22,8 @@ package struct RefreshConsent: Sendable {
             directory: directory, store: store, vault: vault,
             keeping: AnswerKeeping(
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
+            replay: JournalReplay(
+                store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
             time: time, entropy: entropy, log: log)
     }
 

@@ -10,6 +10,7 @@ struct RefreshFlight: Sendable {
     let store: any ConsentStore
     let vault: any TokenVault
     let keeping: AnswerKeeping
+    let replay: JournalReplay
     let time: any Timekeeper
     let entropy: any Entropy
     let log: Log
@@ -23,6 +24,7 @@ struct RefreshFlight: Sendable {
             while true {
                 let current = try await stored(id)
                 if current.record.generation != first.record.generation { return .success(try opened(current)) }
+                if let found = try await answered(current) { return .success(try opened(found)) }
                 let grant = try open(current)
                 let claim = RefreshClaim(
                     id: id, generation: current.record.generation,
@@ -40,6 +42,16 @@ struct RefreshFlight: Sendable {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// The record with what the row's last sending brought, where that lay in a journal: of this instance, or of one that
+    /// has ended. Nil where the token may go out again as far as the journals tell.
+    private func answered(_ current: StoredConsent) async throws(ConsentFailure) -> StoredConsent? {
+        guard current.attempt != nil else { return nil }
+        let id = current.record.id
+        guard await !replay.refreshedTokens().contains(id) else { throw .storeUnavailable }
+        let now = try await stored(id)
+        return now.record.generation == current.record.generation ? nil : now
     }
 
     private func send(_ grant: OpenGrant, _ claim: RefreshClaim, _ caller: CallerIdentity) async -> Outcome {

@@ -13,6 +13,19 @@ struct RefusalTests {
         TokenReader(rules).read(answer, to: call, sent: sent, now: newYear)
     }
 
+    @Test(
+        "an error that says the server was busy or has failed blames nobody else",
+        arguments: [
+            ("temporarily_unavailable", "throttled"), ("slow_down", "throttled"),
+            ("server_error", "unknown: serverError"),
+        ])
+    func serverWords(error: String, name: String) {
+        let answer = ProviderAnswer(400, #"{"error":"\#(error)"}"#)
+        for rules in [Definitions.payPalRules, Definitions.genericRules] {
+            #expect(read(answer, .code, rules).name == name && read(answer, .refresh, rules).name == name)
+        }
+    }
+
     @Test("PayPal's ways to refuse a code", arguments: [400, 401])
     func payPalCode(status: Int) {
         for error in ["access_denied", "invalid_request", "invalid_grant", "invalid_authz_code"] {
@@ -62,7 +75,7 @@ struct RefusalTests {
         arguments: [
             (200, "rejected"), (400, "rejected"), (410, "rejected"), (302, "request refused"),
             (500, "unknown: serverError"), (502, "unknown: serverError"), (503, "throttled"),
-            (0, "unknown: serverError"),
+            (0, "unknown: serverError"), (408, "throttled"), (425, "throttled"), (429, "throttled"),
         ])
     func statusOfRule(status: Int, name: String) {
         var rules = Definitions.genericRules

@@ -13,19 +13,28 @@ struct Refusal: Sendable {
         meaning = ruled?.errorClass ?? Refusal.standard(complaint)
     }
 
-    /// Whether a status is one under which a code or grant can be told to be gone: a success, a 4xx, and what the rule
-    /// names itself. A rule without statuses is no rule for a server that has failed.
+    /// Whether a status is one under which a code or grant can be told to be gone: a success, a 4xx that is an answer to
+    /// what was asked, and what the rule names itself. A rule without statuses is no rule for a server that has failed or
+    /// was too busy to look.
     private static func isWord(_ status: Int, _ rule: ErrorRule) -> Bool {
-        (200...299).contains(status) || (400...499).contains(status) || rule.statuses.contains(status)
+        if rule.statuses.contains(status) { return true }
+        return (200...299).contains(status) || (400...499).contains(status) && !isUnprocessed(status)
     }
+
+    /// Request Timeout, Too Early (RFC 9110, section 15.5.9; RFC 8470, section 5.2), Too Many Requests, Service
+    /// Unavailable: whatever the body says, nobody has looked at the request.
+    private static func isUnprocessed(_ status: Int) -> Bool { [408, 425, 429, 503].contains(status) }
 
     /// Only the provider's own word ends a grant; a server that has failed has given none.
     private static func standard(_ complaint: Complaint) -> ErrorClass {
-        if complaint.isError("RATE_LIMIT_REACHED") { return .throttled }
+        if complaint.isError("RATE_LIMIT_REACHED") || isUnprocessed(complaint.status) { return .throttled }
         switch complaint.status {
-        case 429, 503: return .throttled
         case 200...299, 400...499:
             if complaint.isError("invalid_grant") { return .grantDead }
+            // The words that the standards have for a 503, a 429 and a 500 where a status cannot be given: RFC 6749,
+            // section 4.1.2.1, and RFC 8628, section 3.5.
+            if complaint.isError("temporarily_unavailable", "slow_down") { return .throttled }
+            if complaint.isError("server_error") { return .unknown }
             if complaint.isError("invalid_client", "unauthorized_client") { return .credentials }
             return isBare(complaint) ? .credentials : .request
         case 300...399: return .request

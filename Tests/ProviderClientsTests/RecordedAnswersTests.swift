@@ -83,7 +83,7 @@ struct RecordedAnswersTests {
         }
     }
 
-    private func rules(of profile: ProfileSettings) -> AnswerRules {
+    func rules(of profile: ProfileSettings) -> AnswerRules {
         AnswerRules(
             codeErrors: profile.codeErrors.map(rule), refreshErrors: profile.refreshErrors.map(rule),
             correlationMembers: profile.correlationMembers, correlationHeaders: profile.correlationHeaders,

@@ -3,6 +3,7 @@
 """The store takes no writes at the very moment when a provider's answer arrives: another process holds the database, or
 the disk is full. Nothing that the provider gave may be lost, whether the gateway lives on or is killed.
 `store_outage.py [ROUNDS]` (default 1)."""
+import http.client
 import os
 import sqlite3
 import subprocess
@@ -63,6 +64,16 @@ def journaled(house, gateway):
             log.seek(gateway.log_start)
             return b"it lies in the journal" in log.read()
     wait_until(is_told, "an answer in the journal")
+
+
+def gives_up(house, gateway):
+    """Whether the flight has tried the store for as long as it does; the metrics tell of no flight then."""
+    host, port = gateway.ready["admin"].removeprefix("http://").rsplit(":", 1)
+    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection.request("GET", "/metrics", headers={"Host": "localhost"})
+    page = connection.getresponse().read().decode()
+    connection.close()
+    return 'consent_gateway_flights{kind="exchange"} 0' in page
 
 
 def serve(house):
@@ -130,6 +141,10 @@ def outage_at_an_exchange(house, outage, ending):
         status, _, body = answers[0]
         if (status, body["code"]) != (503, "exchange_pending"):
             raise Failure(f"an answer that waits in the journal was told as {status} {body}")
+        wait_until(lambda: gives_up(house, gateway), "the flight gives up")
+        status, _, body = house.post_code(gateway.ready["api"], code, subject)
+        if (status, body["code"]) != (503, "exchange_pending"):
+            raise Failure(f"a code whose answer lies in the journal was told as {status} {body}")
         outage.release()
     else:
         outage.release()

@@ -14,6 +14,7 @@ struct CodeFlight: Sendable {
     let settle: SettleGrant
     let keeping: AnswerKeeping
     let replay: JournalReplay
+    let journaled: JournaledCodes
     let metrics: Metrics
     let log: Log
 
@@ -50,7 +51,8 @@ struct CodeFlight: Sendable {
         } catch {
             log.warning(
                 "the store did not reserve a code", [Fact(.reason, "\(error)"), Fact(.provider, plan.facts.key.name)])
-            return .failure(.storeUnavailable)
+            // One whose answer waits in the journal is spent, and must not be told to be unspent.
+            return .failure(await journaled.contains(plan.digest) ? .exchangePending : .storeUnavailable)
         }
     }
 
@@ -107,7 +109,9 @@ struct CodeFlight: Sendable {
                     "a code came to another end while its tokens were taken", [Fact(.provider, plan.facts.key.name)])
                 return .failure(.exchangeUnknown(nil))
             // The tokens are safe, and the same request finds them once the store takes writes again.
-            case .journaled: return .failure(.exchangePending)
+            case .journaled:
+                await journaled.insert(plan.digest)
+                return .failure(.exchangePending)
             }
         } catch {
             log.error("tokens could not be committed and are lost", [Fact(.reason, "\(error)")])
@@ -187,6 +191,7 @@ struct CodeFlight: Sendable {
     /// come first: what lies there is not unknown.
     func abandonedGrants() async -> (grants: [OpenedGrant], codesNamedUnknown: Int, refreshesNamedUnknown: Int) {
         let replayed = opened(await replay())
+        await journaled.remove(replayed.map(\.code))
         let adopted = await adoptedGrants()
         return (replayed + adopted.grants, adopted.codesNamedUnknown, adopted.refreshesNamedUnknown)
     }

@@ -30,6 +30,7 @@ package struct RedeemCode: Sendable {
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
             replay: JournalReplay(
                 store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
+            journaled: JournaledCodes(),
             metrics: metrics, log: log)
     }
 
@@ -61,9 +62,10 @@ package struct RedeemCode: Sendable {
             startedAt: time.monotonic)
         let slot = CodeSlot(request.code)
         var shared = await share(plan, slot)
-        // Before a code is named unknown for good: its answer may lie in the journal of an instance that has ended.
-        if case .failure(.exchangeUnknown)? = shared.outcome, await work.replay.isNeeded {
-            await adoptAbandoned()
+        // Before a code is named unknown for good: its answer may lie in the journal of an instance that has ended, or be
+        // on its way from there into the store.
+        if case .failure(.exchangeUnknown)? = shared.outcome {
+            if await work.replay.isNeeded { await adoptAbandoned() }
             shared = await share(plan, slot)
         }
         switch (shared.seat, shared.outcome) {

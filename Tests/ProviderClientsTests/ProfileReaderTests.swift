@@ -202,4 +202,17 @@ struct ProfileReaderTests {
         }
         #expect(profile.claims == [.sub: .text("u1"), .email: .text("a@x.test")])
     }
+
+    @Test("a text that repeats the access token is left out, and the others stay")
+    func repeatedToken() throws {
+        let body =
+            #"{"sub":"x-canary-access-1-y","user_id":"u1","name":"canary-access-1","address":{"locality":"canary-access-1","country":"DE"}}"#
+        let outcome = ProfileReader(Definitions.claims, Definitions.payPalRules).read(
+            ProviderAnswer(200, body), sent: [SecretText("canary-access-1")])
+        guard case .fetched(let profile) = outcome else {
+            Issue.record("no profile")
+            return
+        }
+        #expect(profile.claims == [.sub: .text("u1")] && profile.address == [.country: "DE"])
+    }
 }

@@ -66,9 +66,9 @@ enum Make {
 
     static func claim(
         _ id: ConsentID, _ attempt: AttemptID, generation: Int64 = 1, lease: Duration = .seconds(120),
-        at now: Instant = now
+        judged: AttemptID? = nil, at now: Instant = now
     ) -> RefreshClaim {
-        RefreshClaim(id: id, generation: generation, attempt: attempt, at: now, lease: lease)
+        RefreshClaim(id: id, generation: generation, attempt: attempt, judged: judged, at: now, lease: lease)
     }
 
     static func tokens(_ id: ConsentID, _ attempt: AttemptID, expecting generation: Int64 = 1) -> TokenWrite {

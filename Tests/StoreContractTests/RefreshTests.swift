@@ -108,11 +108,14 @@ struct RefreshTests {
         #expect(try await store.settleRefresh(Make.settlement(id, first, .unknown(dueAt: nil))) == .alreadyWritten)
         let unknown = try #require(try await store.consent(id)?.attempt)
         #expect(unknown.id == first && unknown.phase == .unknown)
+        // Whoever has not seen it must not send.
+        #expect(try await store.claimRefresh(Make.claim(id, second)) == .held)
+        #expect(try await store.claimRefresh(Make.claim(id, second, judged: third)) == .held)
         // What was never sent, or not processed, says nothing about the one before.
-        #expect(try await store.claimRefresh(Make.claim(id, second)) == .claimed)
+        #expect(try await store.claimRefresh(Make.claim(id, second, judged: first)) == .claimed)
         #expect(try await store.settleRefresh(Make.settlement(id, second, .released)) == .written)
         #expect(try await store.consent(id)?.attempt == unknown)
-        #expect(try await store.claimRefresh(Make.claim(id, third)) == .claimed)
+        #expect(try await store.claimRefresh(Make.claim(id, third, judged: first)) == .claimed)
         #expect(try await store.settleRefresh(Make.settlement(id, third, .failing(dueAt: Make.now))) == .written)
         #expect(try await store.consent(id)?.attempt == unknown)
         #expect(try await store.saveTokens(Make.tokens(id, first)) == .written)
@@ -149,7 +152,8 @@ struct RefreshTests {
         let events = try await store.events(of: id)
         #expect(events.map(\.draft.type) == [.created, .refreshFailed])
         #expect(events.last?.draft.data == ["failure": .text("refresh_unknown")])
-        #expect(try await store.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
+        #expect(try await store.claimRefresh(Make.claim(id, Make.attempt())) == .held, "it has not seen that")
+        #expect(try await store.claimRefresh(Make.claim(id, Make.attempt(), judged: attempt)) == .claimed)
     }
 
     @Test("what dead instances left is named, and their grants are handed over", arguments: StoreKind.allCases)

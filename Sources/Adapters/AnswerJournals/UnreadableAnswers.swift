@@ -7,8 +7,8 @@ internal import NativeSystem
 struct UnreadableAnswers {
     let folder: String
 
-    /// Files that are kept; of more the oldest go. Each is of 1 MiB at most.
-    static let most = 1000
+    /// Files that are kept; of more the oldest go. An answer has 1 MiB at most, so all of them have 200 MiB and a little.
+    static let most = 200
 
     private var place: String { folder + "/unreadable" }
 

@@ -70,6 +70,7 @@ extension WritingRules {
             try nameUnknown(claim.id, at: claim.at, in: connection)
             return .held
         }
+        if row.phase == .unknown, row.attempt != claim.judged { return .held }
         let lease = leases.lease(for: claim.lease)
         try connection.run(
             RefreshQueries.claim, claim.attempt, lease.owner, claim.at, lease.until, lease.boot,

@@ -46,9 +46,10 @@ package func names(inDirectory path: String) throws(SystemCallError) -> [String]
     defer { unsafe closedir(directory) }
     var names: [String] = []
     while let entry = unsafe readdir(directory) {
-        let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        // An entry is as long as its name (readdir(3)): what Swift sees as 256 bytes may end behind the folder's buffer.
+        guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+        let name = unsafe String(
+            cString: UnsafeRawPointer(entry).advanced(by: place).assumingMemoryBound(to: CChar.self))
         if name != "." && name != ".." { names.append(name) }
     }
     return names

@@ -6,8 +6,13 @@ import NativeJSON
 /// are left where they are; a value of the wrong kind is left out.
 struct ClaimReader {
     private let object: JSONValue
+    private let sent: [SecretText]
 
-    init(_ object: JSONValue) { self.object = object }
+    /// - Parameter sent: values that no text may repeat; one that does is left out.
+    init(_ object: JSONValue, sent: [SecretText]) {
+        self.object = object
+        self.sent = sent
+    }
 
     func profile(by rules: [ClaimRule]) -> Profile {
         var profile = Profile()
@@ -42,7 +47,7 @@ struct ClaimReader {
 
     private func claim(_ value: JSONValue, _ form: ClaimRule.Form) -> ClaimValue? {
         switch form {
-        case .text: ClaimReader.text(value).map(ClaimValue.text)
+        case .text: text(value).map(ClaimValue.text)
         case .boolean: ClaimReader.flag(value).map(ClaimValue.flag)
         case .number: ClaimReader.number(value).map(ClaimValue.integer)
         case .address: nil
@@ -50,13 +55,13 @@ struct ClaimReader {
     }
 
     private func identifier(_ value: JSONValue) -> ClaimValue? {
-        ClaimReader.text(value).flatMap { $0.utf8.count <= ClaimReader.longestIdentifier ? .text($0) : nil }
+        text(value).flatMap { $0.utf8.count <= ClaimReader.longestIdentifier ? .text($0) : nil }
     }
 
     private func address(_ value: JSONValue) -> [AddressPart: String]? {
-        if value.kind == .string, let text = ClaimReader.text(value) { return [.formatted: text] }
+        if value.kind == .string, let text = text(value) { return [.formatted: text] }
         var parts: [AddressPart: String] = [:]
-        for part in AddressPart.allCases { parts[part] = value[part.rawValue].flatMap(ClaimReader.text) }
+        for part in AddressPart.allCases { parts[part] = value[part.rawValue].flatMap(text) }
         return parts.isEmpty ? nil : parts
     }
 
@@ -67,8 +72,11 @@ struct ClaimReader {
 
     /// Nobody's name, address or identifier holds U+0000, and what reads the attributes after us may end a text there:
     /// one person's identifier would then pass for another's.
-    private static func text(_ value: JSONValue) -> String? {
-        value.filledText.flatMap { $0.utf8.contains(0) || $0.utf8.count > longestText ? nil : $0 }
+    private func text(_ value: JSONValue) -> String? {
+        guard let text = value.filledText, !text.utf8.contains(0), text.utf8.count <= ClaimReader.longestText,
+            !sent.contains(where: { $0.isRepeated(in: text) })
+        else { return nil }
+        return text
     }
 
     private static func flag(_ value: JSONValue) -> Bool? {
@@ -82,5 +90,17 @@ struct ClaimReader {
         if let integer = value.integer { return integer }
         if let real = value.real { return Int64(exactly: real.rounded(.towardZero)) }
         return value.string.flatMap { Int64($0) }
+    }
+}
+
+extension SecretText {
+    /// Whether it stands in a text as it is. Shorter ones than 8 bytes would be found by chance.
+    fileprivate func isRepeated(in text: String) -> Bool {
+        let secret = Array(reveal().utf8)
+        guard secret.count >= 8, text.utf8.count >= secret.count else { return false }
+        let bytes = Array(text.utf8)
+        return (0...(bytes.count - secret.count)).contains {
+            bytes[$0] == secret[0] && bytes[$0...].starts(with: secret)
+        }
     }
 }

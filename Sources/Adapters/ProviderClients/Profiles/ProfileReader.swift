@@ -17,7 +17,7 @@ package struct ProfileReader: Sendable {
         let body = AnswerBody(answer.body)
         let isSigned = answer.mediaType == "application/jwt" || ProfileReader.looksSigned(answer.body)
         if answer.isSuccess, !isSigned, case .members(let object, isForm: false) = body {
-            let profile = ClaimReader(object).profile(by: claims)
+            let profile = ClaimReader(object, sent: sent).profile(by: claims)
             if !profile.claims.isEmpty || !profile.address.isEmpty { return .fetched(profile) }
         }
         let complaint = Complaint(status: answer.status, body: body)

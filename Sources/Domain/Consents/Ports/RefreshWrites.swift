@@ -4,13 +4,19 @@ package struct RefreshClaim: Sendable {
     package var id: ConsentID
     package var generation: Int64
     package var attempt: AttemptID
+    /// The sending without a known end that stood on the row when it was read and judged; nil where none did. One that
+    /// was named since then keeps the claim from holding.
+    package var judged: AttemptID?
     package var at: Instant
     package var lease: Duration
 
-    package init(id: ConsentID, generation: Int64, attempt: AttemptID, at: Instant, lease: Duration) {
+    package init(
+        id: ConsentID, generation: Int64, attempt: AttemptID, judged: AttemptID?, at: Instant, lease: Duration
+    ) {
         self.id = id
         self.generation = generation
         self.attempt = attempt
+        self.judged = judged
         self.at = at
         self.lease = lease
     }
@@ -19,7 +25,7 @@ package struct RefreshClaim: Sendable {
 /// What somebody who wants to send a refresh token finds.
 package enum ClaimAnswer: Sendable, Equatable {
     case claimed
-    /// A living instance holds the lease.
+    /// A living instance holds the lease, or the row tells of a sending that was not judged: read it again.
     case held
     case generationMoved
     case ended

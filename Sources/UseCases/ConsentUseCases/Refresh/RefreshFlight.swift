@@ -28,7 +28,9 @@ struct RefreshFlight: Sendable {
                 let grant = try open(current)
                 let claim = RefreshClaim(
                     id: id, generation: current.record.generation,
-                    attempt: AttemptID(entropy.identifier(at: time.now)), at: time.now, lease: grant.lease)
+                    attempt: AttemptID(entropy.identifier(at: time.now)),
+                    judged: current.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: time.now,
+                    lease: grant.lease)
                 switch try await take(claim) {
                 case .claimed:
                     return await send(grant, claim, caller)

@@ -13,6 +13,9 @@ struct ListenerSlots: Sendable {
     func put(_ server: HTTPServer, at listener: MetricListener) { servers.withLock { $0[listener] = server } }
 
     func server(_ listener: MetricListener) -> HTTPServer? { servers.withLock { $0[listener] } }
+
+    /// The page is one of the admin listener's own, so that the two hold each other until this.
+    func clear() { servers.withLock { $0 = [:] } }
 }
 
 /// What the metrics page reads anew each time.

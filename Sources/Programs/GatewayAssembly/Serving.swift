@@ -18,6 +18,7 @@ struct Serving: Sendable {
     let admin: HTTPServer
     private let upkeep: Task<Void, Never>
     private let checkpoints: Task<Void, Never>
+    private let slots: ListenerSlots
     private let isDraining = Locked(false)
 
     var apiAddress: String { Serving.url(api, isTLS: place.settings.server.tls != nil) }
@@ -77,6 +78,7 @@ struct Serving: Sendable {
         }
         slots.put(api, at: .api)
         slots.put(admin, at: .admin)
+        self.slots = slots
         self.place = place
         self.gateway = gateway
         self.callers = callers
@@ -174,6 +176,7 @@ struct Serving: Sendable {
         await checkpoints.value
         await api.stop()
         await admin.stop()
+        slots.clear()
         await gateway.close()
     }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import NativeSystem
 import Testing
 
 @Suite("The fuzzers' corpus")
 struct CorpusReplayTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Corpus")
+    private static let corpus = folder(of: folder(of: #filePath)) + "/Corpus"
 
     private static func inputs(of reader: FuzzedReader) throws -> [(name: String, bytes: [UInt8])] {
-        let files = try FileManager.default.contentsOfDirectory(
-            at: folder.appending(path: reader.rawValue), includingPropertiesForKeys: nil)
-        return try files.map { ($0.lastPathComponent, Array(try Data(contentsOf: $0))) }
+        let place = "\(corpus)/\(reader.rawValue)"
+        return try names(inDirectory: place).sorted().map { name in
+            (name, try readFile(at: "\(place)/\(name)", limit: 1 << 20).bytes)
+        }
     }
 
     @Test("every reader keeps its promises on every input that was kept", arguments: FuzzedReader.allCases)

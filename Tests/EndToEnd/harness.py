@@ -183,11 +183,33 @@ providers:
             shutil.rmtree(self.home)
 
 
-class Proxy:
+class Listening:
+    """Listens on a free port of loopback, or on that address, and serves each connection on a thread of its own."""
+
+    def __init__(self, address=("127.0.0.1", 0)):
+        self.listener = socket.create_server(address)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def close(self):
+        # Wakes the thread in accept(2): it would go on with whatever gets the descriptor's number next.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+class Proxy(Listening):
     """Stands between gateway and provider, one request after the other on each connection. `at(step)` is called with
     each step of each call; it may kill the gateway, and answers whether to go on."""
 
-    def __init__(self, target):
+    def __init__(self, target, address=("127.0.0.1", 0)):
         self.target = target.removeprefix("http://").rsplit(":", 1)
         self.at = lambda step: True
         self.token_requests = []
@@ -198,17 +220,8 @@ class Proxy:
         self.userinfo_requests = []
         self.answers = []
         self.lock = threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__(address)
+        self.url = f"http://127.0.0.1:{self.port}"
 
     def serve(self, connection):
         try:
@@ -272,11 +285,6 @@ class Proxy:
                     token = json.loads(answer.partition(b"\r\n\r\n")[2]).get("access_token", "")
                     return any(b"Bearer " + token.encode() in asked for asked in self.userinfo_requests)
         return False
-
-    def close(self):
-        # Wakes the thread in accept(2): it would go on with whatever gets the descriptor's number next.
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 def read_message(connection):

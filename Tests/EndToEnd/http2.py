@@ -4,11 +4,9 @@
 where the provider does not offer it, over HTTP/1.1; and a connection that is ended under a code sends it once."""
 import contextlib
 import http.client
-import socket
 import ssl
 import sys
 import tempfile
-import threading
 
 import h2.config
 import h2.connection
@@ -19,7 +17,7 @@ from harness import Failure, House, call
 from transport import certificate
 
 
-class HTTP2Proxy:
+class HTTP2Proxy(harness.Listening):
     """Answers HTTP/2 with what the provider behind it says; counts what came. HTTP/1.1 where it is not asked for."""
 
     def __init__(self, target, files, offers=("h2", "http/1.1")):
@@ -28,17 +26,8 @@ class HTTP2Proxy:
         self.context.load_cert_chain(*files)
         self.context.set_alpn_protocols(list(offers))
         self.protocols, self.bodies, self.ends_token_calls = [], [], False
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = "https://localhost:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__()
+        self.url = f"https://localhost:{self.port}"
 
     def serve(self, plain):
         try:
@@ -102,9 +91,6 @@ class HTTP2Proxy:
 
     def tokens(self):
         return set()
-
-    def close(self):
-        self.listener.close()
 
 
 @contextlib.contextmanager

@@ -34,15 +34,11 @@ class TLSProxy(Proxy):
     """A `Proxy` that is reached over TLS."""
 
     def __init__(self, target, files, host="localhost", address=("127.0.0.1", 0)):
-        super().__init__(target)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(*files)
-        self.listener.close()
-        self.listener = socket.create_server(address)
-        self.port = self.listener.getsockname()[1]
-        self.url = f"https://{host}:{self.port}"
         self.connections = 0
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__(target, address)
+        self.url = f"https://{host}:{self.port}"
 
     def serve(self, connection):
         try:
@@ -53,22 +49,13 @@ class TLSProxy(Proxy):
             pass
 
 
-class Connector:
+class Connector(harness.Listening):
     """An HTTP proxy that makes tunnels (RFC 9110, 9.3.6) for whoever shows the password."""
 
     def __init__(self):
         self.heads = []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__()
+        self.address = f"127.0.0.1:{self.port}"
 
     def serve(self, connection):
         with connection:
@@ -98,9 +85,6 @@ class Connector:
             target.shutdown(socket.SHUT_WR)
         except OSError:
             pass
-
-    def close(self):
-        self.listener.close()
 
 
 class Site:

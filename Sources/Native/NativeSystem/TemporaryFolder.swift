@@ -15,15 +15,10 @@ package func makeTemporaryFolder(prefix: String, in parent: String) throws(Syste
 
 /// Removes a folder and all that lies in it; links are removed, not followed. What cannot be removed stays.
 package func removeFolder(at path: String) {
-    guard let folder = unsafe opendir(path) else { return }
-    while let entry = unsafe readdir(folder) {
-        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-        }
-        if name == "." || name == ".." { continue }
+    guard let names = try? names(inDirectory: path) else { return }
+    for name in names {
         let inner = "\(path)/\(name)"
         if unsafe unlink(inner) != 0 { removeFolder(at: inner) }
     }
-    unsafe closedir(folder)
     _ = unsafe rmdir(path)
 }

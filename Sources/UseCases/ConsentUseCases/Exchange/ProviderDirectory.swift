@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 
+extension ProviderFacts {
+    /// Whether this client gave the record's grant. A token of another registration, environment or token endpoint is not
+    /// sent here: the name may be another server's by now.
+    func hasIssued(_ record: ConsentRecord) -> Bool { issuer == record.issuer && key == record.provider }
+}
+
 /// The configured providers and notices, and the checks of a request against them.
 package struct ProviderDirectory: Sendable {
     private let connections: [String: any ProviderConnection]

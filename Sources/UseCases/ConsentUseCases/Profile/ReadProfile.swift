@@ -130,6 +130,10 @@ package struct ReadProfile: Sendable {
                 _ = try await refresh(id, caller: caller)
                 current = try await stored(id)
             }
+            guard connection.facts.hasIssued(current.record) else {
+                log.error("a grant was issued to another client than the configured one", [Fact(.consentID, "\(id)")])
+                return false
+            }
             guard let envelope = current.key, let sealed = current.tokens else { return false }
             let key = try vault.openConsentKey(envelope, for: id)
             let tokens = try vault.openTokens(sealed, generation: current.record.generation, under: key)

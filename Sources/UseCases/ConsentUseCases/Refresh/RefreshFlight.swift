@@ -108,7 +108,7 @@ struct RefreshFlight: Sendable {
         guard let connection = directory.connection(named: record.provider.name) else {
             throw .providerMisconfigured(nil)
         }
-        guard connection.facts.issuer == record.issuer, connection.facts.key == record.provider else {
+        guard connection.facts.hasIssued(record) else {
             log.error(
                 "a grant was issued to another client than the configured one", [Fact(.consentID, "\(record.id)")])
             throw .clientChanged

@@ -6,6 +6,7 @@ place, and no grant is lost over it."""
 import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -15,7 +16,7 @@ import threading
 import time
 import urllib.request
 
-from harness import DEADLINE, Failure, House, Proxy, call, program, wait_until
+from harness import CLIENT_SECRET, DEADLINE, Failure, House, Proxy, call, program, wait_until
 
 
 def ends(arguments, status, *words, **more):
@@ -362,6 +363,38 @@ def nothing_done():
         house.close()
 
 
+def no_core_dump():
+    """whichever command reads a secret, its process writes no core dump by then, wherever dumps are wanted"""
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    if limits[1] == 0:
+        raise Failure("here no process may write a core dump: allow it (ulimit -Hc), or nothing can be shown")
+    resource.setrlimit(resource.RLIMIT_CORE, (limits[1], limits[1]))
+    house = House()
+    try:
+        # A secret that is read from a program, which looks at who asks for it.
+        seen = f"{house.folder}/limits"
+        look = f"grep 'core file size' /proc/$PPID/limits >> {seen}; printf {CLIENT_SECRET}"
+        with open(house.config) as file:
+            text = file.read().replace(f"client_secret: {CLIENT_SECRET}",
+                                       f'client_secret: {{ command: [sh, -c, "{look}"] }}')
+        with open(house.config, "w") as file:
+            file.write(text)
+        config = ["--config", house.config]
+        subprocess.run(["sh", "-c", look], stdout=subprocess.DEVNULL, check=True)
+        house.serve().stop()
+        commands = (["check"], ["job"], ["verify"], ["consents", "list"], ["refresh", "--all"], ["keys", "api", "list"],
+                    ["migrate", "--status"], ["provider", "test", "paypal"])
+        for command in commands:
+            ends([*command, *config], 0)
+        with open(seen) as file:
+            own, *others = [line.split()[4:6] for line in file]
+        if own == ["0", "0"] or len(others) < 1 + len(commands) or any(limit != ["0", "0"] for limit in others):
+            raise Failure(f"core dumps: here {own}, of the commands {others}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, limits)
+        house.close()
+
+
 def usage():
     ends(["simulate", "--fault", "slwo"], 2, "there is no fault")
     ends(["simulate", "--fault", "slow=3@nowhere"], 2, "there is no place")
@@ -381,7 +414,7 @@ def usage():
 
 def main():
     for step in (another_ring, no_store, slow_refresh, interrupted_refresh, file_keys, lost_key, lost_output, draining,
-                 first_words, metrics, nothing_done, usage):
+                 first_words, metrics, nothing_done, no_core_dump, usage):
         step()
         if left := [house.home for house in House.built if os.path.exists(house.home)]:
             raise Failure(f"{step.__name__} leaves its house: {left}")

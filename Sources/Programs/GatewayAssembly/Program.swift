@@ -11,8 +11,14 @@ import TokenVaults
 package enum Program {
     package static let version = "0.1.0"
 
-    /// Runs the command that the process was started with.
+    /// Runs the command that the process was started with. Whichever it is, no secret of it reaches a core dump.
     package static func run() async -> Int32 {
+        do throws(SystemCallError) { try forbidCoreDumps() } catch {
+            let output = CommandOutput.failure("the process cannot be prepared: \(error)", status: .partlyDone)
+            occupyStandardDescriptors()
+            OutputStream.standardError.write(output.errors)
+            return output.status.rawValue
+        }
         let given = processArguments()
         let arguments = given.compactMap(\.self)
         guard arguments.count == given.count else {

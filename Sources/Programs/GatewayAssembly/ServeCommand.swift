@@ -65,10 +65,9 @@ enum ServeCommand {
         }
     }
 
-    /// A secret never reaches a core dump, and a peer that leaves never ends the process.
+    /// A peer that leaves never ends the process.
     private static func prepareProcess() throws(StartFailure) {
         do {
-            try forbidCoreDumps()
             try ignoreBrokenPipes()
         } catch {
             throw StartFailure("the process cannot be prepared: \(error)", .partlyDone)

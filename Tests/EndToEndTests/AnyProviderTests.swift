@@ -63,7 +63,7 @@ struct AnyProviderTests {
             #expect(
                 answer.json["detail"]?.string
                     == "The authorization response is of the environment sandbox; the provider "
-                    + "has no environments, for it has no preset. Name the provider that the app's SDK is for.")
+                    + "has no environments. Name the provider that the app's SDK is for.")
             #expect(script.provider.requests.isEmpty)
         }
     }

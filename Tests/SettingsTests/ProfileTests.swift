@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+import NativeSystem
 import Testing
 
 @testable import Settings
 
 @Suite("Providers' profiles")
 struct ProfileTests {
-    @Test("the profiles that the program carries are those in Config/providers", arguments: ["generic", "paypal"])
-    func embedded(name: String) throws {
-        let file = try SampleSettings.file("Config/providers/\(name).yaml")
-        let embedded = name == "paypal" ? PackageResources.paypal_yaml : PackageResources.generic_yaml
-        let isSame = embedded == file
-        #expect(isSame)
-        #expect(try BuiltInProfiles.profile(file, named: name).name == name)
+    private static let embedded = [("generic", PackageResources.generic_yaml)] + BuiltInProfiles.presetFiles
+    private static let names = embedded.map(\.0)
+
+    @Test("the profiles that the program carries are those in Config/providers")
+    func carried() throws {
+        let root = folder(of: folder(of: folder(of: #filePath)))
+        let files = try NativeSystem.names(inDirectory: root + "/Config/providers").sorted()
+        #expect(files == Self.names.map { $0 + ".yaml" }.sorted())
+        for (name, text) in Self.embedded {
+            let file = try SampleSettings.file("Config/providers/\(name).yaml")
+            #expect(file.elementsEqual(text), "\(name)")
+            #expect(try BuiltInProfiles.profile(file, named: name).name == name)
+        }
     }
 
-    @Test(
-        "every example names a class that there is, and every kind of call has one", arguments: ["generic", "paypal"])
+    @Test("the schema knows each profile that can be named as a preset")
+    func schema() throws {
+        let schema = String(decoding: try SampleSettings.file("Config/gateway.schema.json"), as: UTF8.self)
+        let known = BuiltInProfiles.presetFiles.map { "\"\($0.name)\"" }.joined(separator: ",")
+        #expect(schema.filter { !$0.isWhitespace }.contains(#""preset":{"enum":[\#(known)]"#))
+    }
+
+    @Test("every example names a class that there is, and every kind of call has one", arguments: names)
     func examples(name: String) throws {
         let profile = try BuiltInProfiles.profile(
             try SampleSettings.file("Config/providers/\(name).yaml"), named: name)
@@ -27,7 +40,7 @@ struct ProfileTests {
 
     @Test(
         "an error other than invalid_grant ends a grant only with a description or an empty body",
-        arguments: ["generic", "paypal"])
+        arguments: names)
     func gravestones(name: String) throws {
         let profile = try BuiltInProfiles.profile(
             try SampleSettings.file("Config/providers/\(name).yaml"), named: name)
@@ -80,6 +93,30 @@ struct ProfileTests {
             let preset = try #require(try BuiltInProfiles.load().presets.first)
             #expect(profile.codeErrors == preset.codeErrors && profile.refreshErrors == preset.refreshErrors)
             #expect(profile.claims == preset.claims && profile.examples == preset.examples)
+        }
+    }
+
+    @Test("a preset without environments is named alone: its addresses and dialects are the profile's")
+    func withoutEnvironments() throws {
+        let page = String(decoding: try SampleSettings.file(".github/CONTRIBUTING.md"), as: UTF8.self)
+        let sample = try #require(page.split(separator: "```yaml\n").last?.split(separator: "```").first)
+        let profiles = BuiltInProfiles(
+            generic: try BuiltInProfiles.load().generic,
+            presets: [try BuiltInProfiles.profile(Array(sample.utf8), named: "acme")])
+        func read(_ line: String) throws(SettingsErrors) -> LoadedSettings {
+            let provider = SampleSettings.provider
+                .replacing("token_endpoint: https://login.acme.example/token", with: line)
+            return try SettingsLoader.parse(
+                Array((SampleSettings.head + provider).utf8), file: "conf/gateway.yaml",
+                environment: SampleSettings.secrets, options: .whole, profiles: profiles)
+        }
+        let acme = try #require(try read("preset: acme").settings.providers.first)
+        #expect(acme.environment == nil && acme.endpoints.token == "https://login.acme.example/oauth/token")
+        #expect(acme.endpoints.userinfo == "https://login.acme.example/oauth/userinfo")
+        #expect(acme.client.authentication == .post && acme.profile.codeErrors == profiles.presets[0].codeErrors)
+        for key in ["environment: live", "api_url: https://a.example"] {
+            let errors = #expect(throws: SettingsErrors.self) { try read("preset: acme\n    \(key)") }
+            #expect(errors?.entries.map(\.description).first?.contains("the preset acme has one place") == true)
         }
     }
 

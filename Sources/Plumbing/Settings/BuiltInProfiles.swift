@@ -8,12 +8,15 @@ package struct BuiltInProfiles: Sendable {
     /// By name, those that a provider can name as its `preset`.
     package let presets: [ProfileSettings]
 
+    /// The files of the presets, by their names.
+    static let presetFiles: [(name: String, text: [UInt8])] = [("paypal", PackageResources.paypal_yaml)]
+
     /// Reads them.
     /// - Throws: ``SettingsErrors`` where one of them is wrong, which a test rules out.
     package static func load() throws(SettingsErrors) -> BuiltInProfiles {
         BuiltInProfiles(
             generic: try profile(PackageResources.generic_yaml, named: "generic"),
-            presets: [try profile(PackageResources.paypal_yaml, named: "paypal")])
+            presets: try presetFiles.map { file throws(SettingsErrors) in try profile(file.text, named: file.name) })
     }
 
     /// Reads one profile from its text.

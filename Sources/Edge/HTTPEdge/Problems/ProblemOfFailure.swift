@@ -37,8 +37,7 @@ extension Problem {
                 400, .environmentMismatch, "The app and the gateway use different environments",
                 "The authorization response is of the environment \(shortened(response)); "
                     + (provider.map { "the provider is of the environment \($0)." }
-                        ?? "the provider has no environments, for it has no preset. Name the provider that the app's "
-                        + "SDK is for."))
+                        ?? "the provider has no environments. Name the provider that the app's SDK is for."))
         case .redirectURINotAllowed:
             return Problem(
                 400, .redirectURINotAllowed, "The redirect URI is not allowed",

@@ -25,8 +25,12 @@ struct ProviderPlace {
     }
 
     private func check(_ section: SectionReader, _ profile: ProfileSettings) {
-        if !section.has("environment") {
-            let words = profile.presets.environments.map(\.environment.rawValue)
+        let words = profile.presets.environments.map(\.environment.rawValue)
+        if words.isEmpty {
+            for key in ["environment", "api_url"] where section.has(key) {
+                section.fail(key, "the preset \(profile.name) has one place, which it knows; leave it out")
+            }
+        } else if !section.has("environment") {
             section.fail("environment", "is missing; write one of \(words.joined(separator: ", "))")
         } else if let environment, preset == nil {
             section.fail("environment", "the preset \(profile.name) has no environment \(environment.rawValue)")

@@ -13,6 +13,7 @@ GATEWAY=$(swift build -c release --show-bin-path)/consent-gateway
 export GATEWAY
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/mobile_client.py
+python3 Tests/EndToEnd/curl_examples.py
 python3 Tests/EndToEnd/leaks.py
 python3 Tests/EndToEnd/operations.py
 /usr/bin/python3 Tests/EndToEnd/receipts.py

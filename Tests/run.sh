@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, runs the whole suite, its tests side by side, two a core, and searches all that it
 # put out for secrets.
-# Arguments go to `swift test`, as in `bash Tests/run.sh --filter ConsentStoresTests`.
+# Arguments go to `swift test`, as in `bash Tests/run.sh --filter StoreContractTests`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -33,6 +33,20 @@ import Testing
         #expect(!has(#""consent_gateway_"#) && !has(#""process_"#))
     }
 
+    @Test("no key of a log line could hold a token, a code, a secret, a subject or an attribute")
+    func harmlessKeys() {
+        // A new one is looked at here: who would fill it, and with what.
+        #expect(
+            Set(FactKey.allCases.map(\.rawValue)) == [
+                "request_id", "trace_id", "caller", "instance", "consent_id", "provider", "environment", "attempt",
+                "generation", "call", "route", "method", "status", "code", "peer", "outcome", "reason", "duration_ms",
+                "provider_status", "provider_error", "provider_error_description", "provider_correlation_id",
+                "oddities", "problem", "retry_after", "setting", "path", "address", "port", "version", "schema",
+                "component", "signal", "count", "level", "key_id", "checkpoint", "at_ms", "consents", "events",
+                "previous", "root", "signature",
+            ])
+    }
+
     @Test("each log line's key is a case that stands in the source, none is made of a text")
     func keys() {
         #expect(has("Fact(."))

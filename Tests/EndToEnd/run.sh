@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tests of whole processes, on the release build: the commands on a terminal, the examples, what can be read in the
-# files that are left, an operator's mishaps, a store that takes no writes when an answer comes, a store or keys that go
-# away, a provider behind TLS and a proxy, ten thousand idle connections, restarts under load, SIGKILL and SIGSTOP at
-# each step of an exchange, and 128 callers for 10 s.
+# The tests of whole processes, on the release build: the README's shell blocks, the commands on a terminal, the
+# examples, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an
+# answer comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, restarts
+# under load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
 # run.sh [KILLS [STOPS [CALLERS [SECONDS]]]]; kills and stops for each of three kinds of provider.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -11,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 swift build -c release --product consent-gateway
 GATEWAY=$(swift build -c release --show-bin-path)/consent-gateway
 export GATEWAY
+python3 Tests/EndToEnd/readme.py
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/mobile_client.py
 python3 Tests/EndToEnd/curl_examples.py

@@ -4,12 +4,13 @@ import Testing
 
 @testable import Observability
 
-/// The README's tables of metrics and labels, between comments that name them, are those of the code. Where this fails,
-/// put what it prints as expected into the README.
+/// The tables of metrics and labels, between comments that name them, are those of the code. Where this fails,
+/// put what it prints as expected into `.github/METRICS.md`.
 @Suite("The documentation of the metrics") struct MetricTablesTests {
     private func documented(_ name: String) throws -> String {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let text = String(decoding: try readFile(at: "/\(root)/README.md", limit: 1 << 20).bytes, as: UTF8.self)
+        let page = try readFile(at: "/\(root)/.github/METRICS.md", limit: 1 << 20)
+        let text = String(decoding: page.bytes, as: UTF8.self)
         let parts = text.split(separator: "<!-- \(name) -->\n", omittingEmptySubsequences: false)
         try #require(parts.count == 2, "the mark <!-- \(name) --> stands once")
         let end = try #require(parts[1].firstRange(of: "<!-- end of \(name) -->"))

@@ -49,6 +49,7 @@ enum FaultsPage {
     private static func word(_ end: RevocationEnd) -> String { end == .again ? "tried again" : end.rawValue }
 
     private static let opening = """
+        <!-- SPDX-License-Identifier: Apache-2.0 -->
         # What the gateway makes of a provider's faults
 
         Every fault of the simulated provider (`consent-gateway simulate --list-faults`), and what comes of it. Each line is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The documentation's tables in Markdown: what is counted, and what each label may read. The README holds them.
+/// The tables of `.github/METRICS.md`: what is counted, and what each label may read.
 package enum MetricTables {
     /// Every metric with its type, labels and meaning, in the order of the metrics page.
     package static var metrics: String {
@@ -24,7 +24,7 @@ package enum MetricTables {
 
     private static func values(of label: MetricLabel) -> String {
         switch label {
-        case .route: "the routes' patterns, as above"
+        case .route: "the patterns of the routes"
         case .code: "the codes of the problem documents"
         case .provider: "the configured names"
         case .version: "the program's"

@@ -10,11 +10,11 @@ enum Definitions {
         tokenEndpoint: String = "https://api-m.sandbox.paypal.com/v1/oauth2/token",
         userinfoEndpoint: String? =
             "https://api-m.sandbox.paypal.com/v1/identity/openidconnect/userinfo/?schema=openid",
-        revocationEndpoint: String? = nil, answer: Duration = .seconds(20)
+        revocationEndpoint: String? = nil, answer: Duration = .seconds(20), total: Duration = .seconds(10)
     ) -> ProviderDefinition {
         ProviderDefinition(
-            facts: facts("paypal", clientID: "ID", tokenEndpoint, answer: answer), userinfoEndpoint: userinfoEndpoint,
-            revocationEndpoint: revocationEndpoint,
+            facts: facts("paypal", clientID: "ID", tokenEndpoint, answer: answer, total: total),
+            userinfoEndpoint: userinfoEndpoint, revocationEndpoint: revocationEndpoint,
             authentications: [.basic(secret: SecretText("SECRET"), encoding: .rfc6749)],
             codeParameters: CodeParameters(
                 sdk: [
@@ -29,27 +29,29 @@ enum Definitions {
         _ authentication: ClientAuthentication, clientID: String = "ID", redirectURI: String? = nil,
         revocationEndpoint: String? = nil, rules: AnswerRules = genericRules
     ) -> ProviderDefinition {
-        var facts = facts("acme", clientID: clientID, "https://login.acme.test/token", answer: .seconds(20))
-        facts.redirectURI = redirectURI
-        return ProviderDefinition(
-            facts: facts, userinfoEndpoint: nil, revocationEndpoint: revocationEndpoint,
+        ProviderDefinition(
+            facts: facts(
+                "acme", clientID: clientID, "https://login.acme.test/token", answer: .seconds(20),
+                redirectURI: redirectURI),
+            userinfoEndpoint: nil, revocationEndpoint: revocationEndpoint,
             authentications: [authentication], codeParameters: CodeParameters(sdk: [], browser: []), answers: rules,
             claims: claims, transport: transport)
     }
 
     private static func facts(
-        _ name: String, clientID: String, _ tokenEndpoint: String, answer: Duration
+        _ name: String, clientID: String, _ tokenEndpoint: String, answer: Duration, total: Duration = .seconds(10),
+        redirectURI: String? = nil
     ) -> ProviderFacts {
         ProviderFacts(
             key: ProviderKey(name: name, environment: nil),
             issuer: IssuingClient(clientID: clientID, tokenEndpoint: tokenEndpoint), isPayPal: name == "paypal",
-            scopes: ScopeSet(["openid"]), redirectURI: nil, allowedRedirectURIs: [], isPKCERequired: false,
+            scopes: ScopeSet(["openid"]), redirectURI: redirectURI, allowedRedirectURIs: [], isPKCERequired: false,
             isNonceRequired: false, hasConstantCode: false, handsOutAccessTokens: false,
             profileMaxAge: .seconds(30 * 86_400),
             policy: RefreshPolicy(
                 kind: .keepAlive, interval: .seconds(86_400), reuse: .fixed, idleLife: nil,
                 defaultLifetime: .seconds(900)),
-            timeouts: ProviderTimeouts(connect: .seconds(3), total: .seconds(10), answer: answer))
+            timeouts: ProviderTimeouts(connect: .seconds(3), total: total, answer: answer))
     }
 
     static let transport = ProviderTransport(http2: false, caFile: nil, proxy: nil, noProxy: [])

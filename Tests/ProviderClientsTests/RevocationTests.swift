@@ -131,9 +131,9 @@ struct RevocationTests {
     ) async throws -> [RevocationOutcome] {
         try await provider.serving {
             try await withClient { client in
-                var definition = Definitions.payPal(
-                    tokenEndpoint: provider.url("/v1/oauth2/token"), revocationEndpoint: path.map(provider.url))
-                definition.facts.timeouts.total = total
+                let definition = Definitions.payPal(
+                    tokenEndpoint: provider.url("/v1/oauth2/token"), revocationEndpoint: path.map(provider.url),
+                    total: total)
                 let connection = CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client })
                 var outcomes: [RevocationOutcome] = []
                 for kind in kinds { outcomes.append(await connection.revoke(SecretText("T/1+"), kind: kind)) }

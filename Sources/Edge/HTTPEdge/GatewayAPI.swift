@@ -8,7 +8,7 @@ package import Observability
 package import RecordRendering
 
 /// The API listener: names the caller, finds the call, and makes an answer of what it comes to.
-package struct GatewayAPI: HTTPHandler {
+package final class GatewayAPI: HTTPHandler {
     private let callers: CallerDirectory
     private let limits: CallLimits
     private let proxies: TrustedProxies

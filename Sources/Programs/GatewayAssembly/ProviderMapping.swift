@@ -23,7 +23,7 @@ extension ProviderDefinition {
 }
 
 extension ProviderFacts {
-    init(_ settings: ProviderSettings) {
+    convenience init(_ settings: ProviderSettings) {
         self.init(
             key: ProviderKey(name: settings.name, environment: settings.environment?.rawValue),
             // Discovery is refused when the configuration is read, so the endpoint stands there.

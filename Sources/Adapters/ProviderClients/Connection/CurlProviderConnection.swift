@@ -5,7 +5,7 @@ import NativeSystem
 
 /// A provider over libcurl. It sends each request once and repeats nothing: a refused or lost one is told as such. Only
 /// where the provider refuses the client's secret, and so has taken nothing, the next configured secret is tried.
-package struct CurlProviderConnection: ProviderConnection {
+package final class CurlProviderConnection: ProviderConnection {
     private let definition: ProviderDefinition
     private let secrets: Locked<SecretsInOrder>
     private let tokens: TokenReader

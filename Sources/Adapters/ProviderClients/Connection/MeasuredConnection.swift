@@ -3,7 +3,7 @@ package import Consents
 package import Observability
 
 /// A provider whose every call is counted, timed and told in one log line, which never holds what was sent or came.
-package struct MeasuredConnection: ProviderConnection {
+package final class MeasuredConnection: ProviderConnection {
     private let inner: any ProviderConnection
     private let metrics: Metrics
     private let time: any Timekeeper

@@ -16,24 +16,24 @@ package protocol ProviderConnection: Sendable {
 }
 
 /// What the use cases must know of a provider; the rest is its adapter's.
-package struct ProviderFacts: Sendable {
-    package var key: ProviderKey
-    package var issuer: IssuingClient
-    package var isPayPal: Bool
+package final class ProviderFacts: Sendable {
+    package let key: ProviderKey
+    package let issuer: IssuingClient
+    package let isPayPal: Bool
     /// The scopes that the configuration asks for.
-    package var scopes: ScopeSet
-    package var redirectURI: String?
-    package var allowedRedirectURIs: [String]
-    package var isPKCERequired: Bool
-    package var isNonceRequired: Bool
+    package let scopes: ScopeSet
+    package let redirectURI: String?
+    package let allowedRedirectURIs: [String]
+    package let isPKCERequired: Bool
+    package let isNonceRequired: Bool
     /// A mock environment hands out one code for ever: its digest contains the subject and lasts 60 s.
-    package var hasConstantCode: Bool
+    package let hasConstantCode: Bool
     /// `access_tokens: on`.
-    package var handsOutAccessTokens: Bool
+    package let handsOutAccessTokens: Bool
     /// How old a kept profile may be where nobody says.
-    package var profileMaxAge: Duration
-    package var policy: RefreshPolicy
-    package var timeouts: ProviderTimeouts
+    package let profileMaxAge: Duration
+    package let policy: RefreshPolicy
+    package let timeouts: ProviderTimeouts
 
     package init(
         key: ProviderKey, issuer: IssuingClient, isPayPal: Bool, scopes: ScopeSet, redirectURI: String?,

@@ -3,7 +3,7 @@ import Consents
 import Observability
 
 /// One code's way from its reservation to its consent.
-struct CodeFlight: Sendable {
+final class CodeFlight: Sendable {
     typealias Outcome = Result<Redemption, ConsentFailure>
 
     let store: any ConsentStore
@@ -17,6 +17,24 @@ struct CodeFlight: Sendable {
     let journaled: JournaledCodes
     let metrics: Metrics
     let log: Log
+
+    init(
+        store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, entropy: any Entropy,
+        limit: any ExchangeLimit, settle: SettleGrant, keeping: AnswerKeeping, replay: JournalReplay,
+        journaled: JournaledCodes, metrics: Metrics, log: Log
+    ) {
+        self.store = store
+        self.vault = vault
+        self.time = time
+        self.entropy = entropy
+        self.limit = limit
+        self.settle = settle
+        self.keeping = keeping
+        self.replay = replay
+        self.journaled = journaled
+        self.metrics = metrics
+        self.log = log
+    }
 
     /// How often a code that another instance has on the wire is looked at.
     static let pollInterval = Duration.milliseconds(250)

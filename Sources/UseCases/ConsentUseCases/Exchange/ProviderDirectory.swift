@@ -8,7 +8,7 @@ extension ProviderFacts {
 }
 
 /// The configured providers and notices, and the checks of a request against them.
-package struct ProviderDirectory: Sendable {
+package final class ProviderDirectory: Sendable {
     private let connections: [String: any ProviderConnection]
     private let notices: [String]
 

@@ -6,7 +6,7 @@ package import Observability
 ///
 /// The work runs as a flight of its own. Whoever asks for the same code meanwhile shares its outcome; whoever hangs up
 /// loses nothing.
-package struct RedeemCode: Sendable {
+package final class RedeemCode: Sendable {
     private let directory: ProviderDirectory
     private let vault: any TokenVault
     private let time: any Timekeeper

@@ -3,7 +3,7 @@ package import Consents
 
 /// Makes a consent of a grant that has been committed: asks for the profile, then creates a record, or renews the live
 /// one of the same person.
-package struct SettleGrant: Sendable {
+package final class SettleGrant: Sendable {
     let directory: ProviderDirectory
     let store: any ConsentStore
     let vault: any TokenVault

@@ -3,7 +3,7 @@ package import Consents
 package import Observability
 
 /// Reads a person's attributes; asks the provider again where those that are held are too old.
-package struct ReadProfile: Sendable {
+package final class ReadProfile: Sendable {
     private let directory: ProviderDirectory
     private let store: any ConsentStore
     private let vault: any TokenVault
@@ -62,7 +62,7 @@ package struct ReadProfile: Sendable {
         if !isFresh(first.record, limit, at: askedAt), first.record.status.isGrantHeld, let connection {
             let deadline = time.monotonic + connection.facts.timeouts.total
             _ = await flights.share(id, owner: nil, until: deadline) {
-                await fetch(id, from: connection, caller: caller, until: deadline)
+                await self.fetch(id, from: connection, caller: caller, until: deadline)
             }
             current = try await stored(id)
             try checkReadable(current.record)

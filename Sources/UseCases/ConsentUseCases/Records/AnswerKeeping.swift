@@ -4,13 +4,25 @@ import Observability
 
 /// Keeps what a provider has answered: in the store, and where the store does not take it at once, in the journal until
 /// it does. Whatever happens to this process after that, the answer is not lost.
-struct AnswerKeeping: Sendable {
+final class AnswerKeeping: Sendable {
     let vault: any TokenVault
     let journal: any AnswerJournal
     let time: any Timekeeper
     let entropy: any Entropy
     let metrics: Metrics
     let log: Log
+
+    init(
+        vault: any TokenVault, journal: any AnswerJournal, time: any Timekeeper, entropy: any Entropy,
+        metrics: Metrics, log: Log
+    ) {
+        self.vault = vault
+        self.journal = journal
+        self.time = time
+        self.entropy = entropy
+        self.metrics = metrics
+        self.log = log
+    }
 
     enum Kept<Answer: Sendable>: Sendable {
         case stored(Answer)

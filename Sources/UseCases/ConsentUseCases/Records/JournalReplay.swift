@@ -3,13 +3,25 @@ import Consents
 import Observability
 
 /// Writes into the store what lies in the journals: this instance's, and those of instances that have ended.
-struct JournalReplay: Sendable {
+final class JournalReplay: Sendable {
     let store: any ConsentStore
     let vault: any TokenVault
     let journal: any AnswerJournal
     let time: any Timekeeper
     let entropy: any Entropy
     let log: Log
+
+    init(
+        store: any ConsentStore, vault: any TokenVault, journal: any AnswerJournal, time: any Timekeeper,
+        entropy: any Entropy, log: Log
+    ) {
+        self.store = store
+        self.vault = vault
+        self.journal = journal
+        self.time = time
+        self.entropy = entropy
+        self.log = log
+    }
 
     /// Whether anything lies in a journal that this instance may settle.
     var isNeeded: Bool { get async { await !journal.unsettled().entries.isEmpty } }

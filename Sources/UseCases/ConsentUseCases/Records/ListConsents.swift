@@ -2,7 +2,7 @@
 package import Consents
 
 /// Lists records, newest first.
-package struct ListConsents: Sendable {
+package final class ListConsents: Sendable {
     private let store: any ConsentStore
     private let vault: any TokenVault
     private let expiry: LapsedConsents
@@ -41,7 +41,7 @@ package struct ListConsents: Sendable {
 }
 
 /// Reads a consent's audit trail, oldest first.
-package struct ReadEvents: Sendable {
+package final class ReadEvents: Sendable {
     private let store: any ConsentStore
 
     package init(store: any ConsentStore) { self.store = store }

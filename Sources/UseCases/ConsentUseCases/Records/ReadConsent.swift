@@ -3,7 +3,7 @@ package import Consents
 package import Observability
 
 /// Reads one record.
-package struct ReadConsent: Sendable {
+package final class ReadConsent: Sendable {
     let store: any ConsentStore
     let opening: RecordOpening
     let expiry: LapsedConsents

@@ -2,7 +2,7 @@
 package import Consents
 
 /// Opens stored records for those who may read them.
-package struct RecordOpening: Sendable {
+package final class RecordOpening: Sendable {
     let vault: any TokenVault
 
     package init(vault: any TokenVault) { self.vault = vault }

@@ -3,7 +3,7 @@ package import Consents
 package import Observability
 
 /// Refreshes one grant now, for whoever asks: the one way in which a refresh token is ever spent.
-package struct RefreshConsent: Sendable {
+package final class RefreshConsent: Sendable {
     private let directory: ProviderDirectory
     private let time: any Timekeeper
     private let flights: FlightTable<ConsentID, Result<OpenedConsent, ConsentFailure>>

@@ -3,7 +3,7 @@ import Consents
 import Observability
 
 /// One refresh: claim, send, save, check, settle.
-struct RefreshFlight: Sendable {
+final class RefreshFlight: Sendable {
     typealias Outcome = Result<OpenedConsent, ConsentFailure>
 
     let directory: ProviderDirectory
@@ -14,6 +14,20 @@ struct RefreshFlight: Sendable {
     let time: any Timekeeper
     let entropy: any Entropy
     let log: Log
+
+    init(
+        directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, keeping: AnswerKeeping,
+        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, log: Log
+    ) {
+        self.directory = directory
+        self.store = store
+        self.vault = vault
+        self.keeping = keeping
+        self.replay = replay
+        self.time = time
+        self.entropy = entropy
+        self.log = log
+    }
 
     /// How often a grant that another instance refreshes is looked at.
     static let pollInterval = Duration.milliseconds(250)

@@ -3,7 +3,7 @@ package import Consents
 package import Observability
 
 /// Delivers the revocation outbox: each token is revoked at the provider that gave it, and what came of it is kept.
-package struct DeliverRevocations: Sendable {
+package final class DeliverRevocations: Sendable {
     private let directory: ProviderDirectory
     private let store: any ConsentStore
     private let vault: any TokenVault

@@ -4,7 +4,7 @@ package import Observability
 
 /// Withdraws a consent: the grant is closed and its tokens and attributes are destroyed at once, whatever the provider
 /// says later; what is to be revoked there goes to the outbox in the same transaction.
-package struct WithdrawConsent: Sendable {
+package final class WithdrawConsent: Sendable {
     private let store: any ConsentStore
     private let vault: any TokenVault
     private let time: any Timekeeper

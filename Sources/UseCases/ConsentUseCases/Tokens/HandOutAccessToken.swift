@@ -3,7 +3,7 @@ package import Consents
 package import Observability
 
 /// Hands an access token to a caller who may have it; refreshed first where too little of its life is left.
-package struct HandOutAccessToken: Sendable {
+package final class HandOutAccessToken: Sendable {
     private let directory: ProviderDirectory
     private let store: any ConsentStore
     private let vault: any TokenVault

@@ -21,6 +21,7 @@ from harness import DEADLINE, Failure, program
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 # Lines that take long and are run elsewhere: the file that runs them, and the words by which it does.
 ELSEWHERE = {
+    ".ci/install": ("Tests/EndToEnd/run.sh", ".ci/install"),
     "bash Examples/quickstart.sh": ("Tests/EndToEnd/quickstart.sh", "bash Examples/quickstart.sh"),
     "bash Tests/run.sh": (".ci/run", "bash Tests/run.sh"),
     "swift build -c release --product consent-gateway": (
@@ -39,6 +40,7 @@ MASKS = (
     (r"(?<=cns_)[0-9a-f]{32}\b", "HEX"),
     # A withdrawn grant's revocation is tried beside what the blocks do; each try is an event, with a column's width.
     (r"(?<=cns_HEX-)\d+|(?<=event )\d+|\d+(?= events)", "COUNT"),
+    (r"last used (never|TIME)", "last used WHEN"),
     (r"(?<=\S) {2,}", "  "),
     (r"\b1\d{12}\b", "MILLISECONDS"),
     (r"(?<=duration_ms=)[\d.]+", "NUMBER"),

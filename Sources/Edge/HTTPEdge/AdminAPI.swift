@@ -81,13 +81,16 @@ package struct AdminAPI: HTTPHandler {
         Answer.problem(Problem(refusal), context(of: head), closes: true)
     }
 
-    private func isKnown(_ host: String?) -> Bool {
-        guard var name = host?.lowercased() else { return false }
-        if name.hasPrefix("[") {
-            name = String(name.dropFirst().prefix { $0 != "]" })
-        } else if let colon = name.lastIndex(of: ":") {
-            name = String(name[..<colon])
-        }
-        return hosts.contains(name)
+    /// Whether a `Host` field (RFC 9110, section 7.2) is one of the names, or of the addresses in brackets, with a port or
+    /// without.
+    private func isKnown(_ field: String?) -> Bool {
+        guard let field = field?.lowercased() else { return false }
+        let isBracketed = field.hasPrefix("[")
+        let end = isBracketed ? field.firstIndex(of: "]") : field.firstIndex(of: ":") ?? field.endIndex
+        guard let end else { return false }
+        let name = isBracketed ? field[..<end].dropFirst() : field[..<end]
+        let port = isBracketed ? field[end...].dropFirst() : field[end...]
+        let isPort = port.first == ":" && port.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+        return (port.isEmpty || isPort) && name.contains(":") == isBracketed && hosts.contains(String(name))
     }
 }

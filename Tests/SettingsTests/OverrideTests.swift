@@ -65,6 +65,22 @@ struct OverrideTests {
             ])
     }
 
+    @Test("where a secret is kept may come from a variable alone")
+    func secretSource() throws {
+        let lines = SampleSettings.provider.split(separator: "\n").filter { !$0.contains("client_secret") }
+        let bare = SampleSettings.head + lines.joined(separator: "\n") + "\n"
+        let variable = "CONSENT_GATEWAY__PROVIDERS__ACME__CLIENT_SECRET"
+        let loaded = try SampleSettings.read(bare, variables: [variable + "__ENV": "HELD", "HELD": "from-elsewhere"])
+        #expect(loaded.settings.providers[0].client.secrets.map { $0.reveal() } == ["from-elsewhere"])
+        #expect(loaded.warnings.isEmpty)
+        let misspelt = SampleSettings.errors(bare, variables: [variable + "__FIEL": "secret.txt"])
+        #expect(misspelt.count == 1)
+        #expect(misspelt[0].hasSuffix("client_secret: must have exactly one of env, file and command"))
+        let list = SampleSettings.errors(bare, variables: [variable + "S__0": "from-variable"])
+        #expect(list.count == 1)
+        #expect(list[0].contains("client_secrets: is not in the file; variables override the entries of a list"))
+    }
+
     @Test("a section may come from variables alone")
     func wholeSection() throws {
         let variables = [

@@ -145,6 +145,9 @@ extension SectionReader {
         let several = secrets(many)
         if has(one), has(many) { fail(many, "stands beside \(one); keep one of the two") }
         if let several, several.isEmpty { fail(many, "must not be an empty list") }
+        if has(many), !isInFile(many) {
+            fail(many, "is not in the file; variables override the entries of a list that is there")
+        }
         return several ?? single.map { [$0] } ?? []
     }
 }

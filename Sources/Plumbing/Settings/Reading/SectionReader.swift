@@ -31,10 +31,13 @@ struct SectionReader {
     /// The keys that stand here, in order.
     var keys: [YAMLEntry] { entries }
 
+    /// Whether `key` stands in the file.
+    func isInFile(_ key: String) -> Bool { entries.contains { $0.key == key } }
+
     /// Whether `key` stands here, in the file or by a variable.
     func has(_ key: String) -> Bool {
         let path = path.appending(.key(key))
-        return entries.contains { $0.key == key } || context.environment[path.variable] != nil
+        return isInFile(key) || context.environment[path.variable] != nil
             || context.hasVariable(below: path)
     }
 

@@ -17,7 +17,14 @@ extension SectionReader {
     mutating func secret(_ key: String, literals: LiteralRule) -> SettingsSecret? {
         let (node, override, path) = nodeOrOverride(key)
         if let override { return context.overriding(override, at: path) }
-        return node.flatMap { context.secret($0, at: path, literals: literals) }
+        return (node ?? sectionOfVariables(at: path)).flatMap { context.secret($0, at: path, literals: literals) }
+    }
+
+    /// An empty section where variables alone have anything of `path`, such as `…__CLIENT_SECRET__FILE`.
+    private func sectionOfVariables(at path: SettingPath) -> YAMLNode? {
+        guard context.hasVariable(below: path) else { return nil }
+        let line = if case .line(let line) = place { line } else { 1 }
+        return YAMLNode(.mapping([]), line: line, column: 1)
     }
 
     /// The values of a list of secrets; nil where the key is not there.
@@ -34,7 +41,7 @@ extension SectionReader {
     mutating func source(_ key: String) -> SecretSource? {
         let (node, override, path) = nodeOrOverride(key)
         if let override { return context.overriding(override, at: path)?.source }
-        guard let node else { return nil }
+        guard let node = node ?? sectionOfVariables(at: path) else { return nil }
         guard case .mapping = node.content else {
             context.fail(path, .line(node.line), "must be {file: PATH}, {env: NAME} or {command: [PROGRAM, …]}")
             return nil

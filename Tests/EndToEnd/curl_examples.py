@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every script of Examples/curl, run against a gateway and the simulated provider, its answer compared; and what they do
-where the gateway refuses. Nothing secret stands on a command line meanwhile: each is written down, and the house searches
-what is written."""
+"""Every script of Examples/curl, run against a gateway and the simulated provider, its answer compared; and what they
+do where the gateway refuses. Nothing secret stands on a command line meanwhile: each is written down, and the house
+searches what is written."""
 import base64
 import hashlib
 import json
@@ -151,6 +151,10 @@ def main():
         with open(house.config, "a") as file:
             file.write(SETTINGS.format(url=house.provider_url, redirect=REDIRECT))
         gateway = house.serve()
+    except Failure:
+        house.close()
+        raise
+    try:
         scripts = Scripts(gateway.ready["api"], house.key, witness(house))
         made = exchanges(scripts, house)
         readings(scripts, made)
@@ -162,6 +166,7 @@ def main():
             expect(file.read().count("--header\n@/dev/fd/") > len(there), "the command lines were not written down")
         gateway.stop()
     finally:
+        gateway.kill()
         house.close()
     print(f"curl examples: {len(there)} scripts: ok")
 

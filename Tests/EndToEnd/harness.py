@@ -40,10 +40,11 @@ def program():
 class Process:
     """One command of the program that prints a line of JSON when it is ready."""
 
-    def __init__(self, arguments, log, environment=None):
+    def __init__(self, arguments, log, environment=None, before=()):
+        """`before`: a command that runs the program, such as strace(1)."""
         self.log = open(log, "ab")
         self.process = subprocess.Popen(
-            [program(), *arguments, "--json"], stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
+            [*before, program(), *arguments, "--json"], stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
             env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline()
         if not line:

@@ -55,7 +55,8 @@ class App:
         output, trace = map(bytes.decode, process.communicate(text.encode(), timeout=DEADLINE * 2))
         status, beginning = expected
         if process.returncode != status or not output.startswith(beginning + words):
-            raise Failure(f"{text}: ended with {process.returncode}, not {status} {beginning + words!r}: {output}{trace}")
+            raise Failure(f"{text}: ended with {process.returncode}, not {status} {beginning + words!r}: "
+                          + output + trace)
         code = authorization and (authorization.get("code") or authorization.get("response", {}).get("code"))
         if any(secret in output + trace for secret in (self.key, code or self.key, "example.com")):
             raise Failure(f"a secret or an attribute is printed: {output}{trace}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tests of whole processes, on the release build: the README's shell blocks, the commands on a terminal, the
-# examples, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an
-# answer comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, restarts
-# under load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
+# The tests of whole processes, on the release build: the README's blocks, the commands on a terminal, the examples and
+# units, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an answer
+# comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, restarts under
+# load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
 # run.sh [KILLS [STOPS [CALLERS [SECONDS]]]]; kills and stops for each of three kinds of provider.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -15,6 +15,7 @@ python3 Tests/EndToEnd/readme.py
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/mobile_client.py
 python3 Tests/EndToEnd/curl_examples.py
+python3 Tests/EndToEnd/systemd.py
 python3 Tests/EndToEnd/leaks.py
 python3 Tests/EndToEnd/operations.py
 /usr/bin/python3 Tests/EndToEnd/receipts.py

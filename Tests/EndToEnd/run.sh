@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests of whole processes, on the release build: the README's blocks, the commands on a terminal, the examples and
 # units, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an answer
-# comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, restarts under
+# comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, what an
+# exchange costs in allocations, copies, syncs and hops, restarts under
 # load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
 # run.sh [KILLS [STOPS [CALLERS [SECONDS]]]]; kills and stops for each of three kinds of provider.
 set -euo pipefail
@@ -24,6 +25,7 @@ python3 Tests/EndToEnd/store_faults.py
 python3 Tests/EndToEnd/transport.py
 /usr/bin/python3 Tests/EndToEnd/http2.py
 python3 Tests/EndToEnd/idle.py
+python3 Tests/EndToEnd/counts.py
 python3 Tests/EndToEnd/restart.py
 python3 Tests/EndToEnd/kill_exchange.py "${1:-17}" "${2:-3}"
 python3 Tests/EndToEnd/load.py "${3:-128}" "${4:-10}"

@@ -88,7 +88,7 @@ private enum AbandonmentQueries {
     static let unsettledCodes = SQLiteQuery(
         """
         SELECT digest, owner, lease_until, lease_boot FROM code_reservations
-        WHERE state IN ('sent', 'kept') AND state = ? ORDER BY reserved_at
+        WHERE unsettled_since IS NOT NULL AND state = ? ORDER BY unsettled_since
         """)
     static let sentRefreshes = SQLiteQuery(
         """

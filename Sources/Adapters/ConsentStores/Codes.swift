@@ -82,12 +82,14 @@ extension WritingRules {
     fileprivate func reserve(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
         throws(SQLiteError) -> ReservationAnswer
     {
+        // Nearly always it is new: the row is read only where there is one.
+        if try take(wanted, by: CodeQueries.reserve, in: connection) { return .reserved }
         guard let row = try CodeRow(wanted.digest, in: connection), !row.isOver(at: wanted.at) else {
-            return try take(wanted, in: connection)
+            return try retake(wanted, in: connection)
         }
         guard row.subjectIndex == wanted.subjectIndex else { return .otherSubject(row.consent) }
         switch row.state {
-        case .unspent: return try take(wanted, in: connection)
+        case .unspent: return try retake(wanted, in: connection)
         // A commit of unknown fate is asked for again by the same attempt.
         case .sent where row.attempt == wanted.attempt: return .reserved
         // Whoever asks leads the only flight of the code in this instance: no other one is settling the grant.
@@ -105,15 +107,21 @@ extension WritingRules {
         }
     }
 
-    private func take(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func retake(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection) throws(SQLiteError)
         -> ReservationAnswer
     {
-        let lease = leases.lease(for: wanted.lease)
-        try connection.run(
-            CodeQueries.reserve, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn,
-            wanted.subjectIndex, wanted.attempt, lease.owner, lease.until, lease.boot, wanted.lease.milliseconds,
-            wanted.at, wanted.at, wanted.expiresAt)
+        _ = try take(wanted, by: CodeQueries.reserveAgain, in: connection)
         return .reserved
+    }
+
+    private func take(
+        _ wanted: CodeReservation, by query: SQLiteQuery, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> Bool {
+        let lease = leases.lease(for: wanted.lease)
+        return try connection.run(
+            query, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn, wanted.subjectIndex,
+            wanted.attempt, lease.owner, lease.until, lease.boot, LeaseClock.milliseconds(of: wanted.lease),
+            wanted.at, wanted.at, wanted.expiresAt) > 0
     }
 
     /// Decides what a dead owner left: a code that was sent has an unknown end, a kept grant becomes ours.
@@ -134,23 +142,33 @@ extension WritingRules {
         _ grant: SealedBytes, of digest: BlindIndex, _ attempt: AttemptID, at now: Instant,
         in connection: borrowing SQLiteConnection
     ) throws(SQLiteError) -> Bool {
+        // The row adds the length of its lease.
+        let lease = leases.lease(for: .zero)
+        let isKept = try connection.run(
+            CodeQueries.keep, grant, attempt, lease.owner, lease.until, lease.boot, now, digest)
+        if isKept > 0 { return true }
         guard let row = try CodeRow(digest, in: connection) else { return false }
         guard row.takesGrant else {
             return row.attempt == attempt && (row.state == .kept || row.state == .consent)
         }
-        let lease = leases.lease(for: .milliseconds(row.leaseLength))
         try connection.run(
-            CodeQueries.keep, grant, attempt, lease.owner, lease.until, lease.boot, now, digest)
+            CodeQueries.keepLate, grant, attempt, lease.owner, lease.until, lease.boot, now, now, digest)
         return true
     }
 
-    /// Points a code to the consent that its grant became, lets the grant go, and tells the trail who else came with the
-    /// code before.
+    /// Points a code to the consent that its grant became, and lets the grant go.
+    /// - Returns: the consent that it points to already; then nothing is changed.
     func settle(_ code: BlindIndex, as consent: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError)
+        throws(SQLiteError) -> ConsentID?
     {
-        try connection.run(CodeQueries.settle, consent, now, code)
-        try tellOfEarlierClaims(on: code, to: consent, in: connection)
+        if try connection.run(CodeQueries.settle, consent, now, code) > 0 { return nil }
+        return try self.consent(of: code, in: connection)
+    }
+
+    func consent(of code: BlindIndex, in connection: borrowing SQLiteConnection) throws(SQLiteError) -> ConsentID? {
+        let row = try connection.prepare(CodeQueries.consent)
+        try row.bind(code)
+        return try row.step() ? try row.optionalIdentifier().map(ConsentID.init) : nil
     }
 }
 
@@ -161,26 +179,30 @@ enum CodeQueries {
             statement_sealed, consent_id, expires_at
         FROM code_reservations WHERE digest = ?
         """)
-    static let reserve = SQLiteQuery(
-        """
-        INSERT OR REPLACE INTO code_reservations (digest, provider, environment, subject_index, state, attempt, owner,
-            lease_until, lease_boot, lease_length, reserved_at, updated_at, expires_at)
+    static let consent = SQLiteQuery("SELECT consent_id FROM code_reservations WHERE digest = ?")
+    private static let sent = """
+        INTO code_reservations (digest, provider, environment, subject_index, state, attempt, owner, lease_until,
+            lease_boot, lease_length, unsettled_since, updated_at, expires_at)
         VALUES (?, ?, ?, ?, 'sent', ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
+        """
+    static let reserve = SQLiteQuery("INSERT \(sent) ON CONFLICT (digest) DO NOTHING")
+    static let reserveAgain = SQLiteQuery("INSERT OR REPLACE \(sent)")
     static let release = SQLiteQuery(
         """
-        UPDATE code_reservations SET state = 'unspent', verdict = NULL, statement_sealed = NULL, updated_at = ?
+        UPDATE code_reservations SET state = 'unspent', verdict = NULL, statement_sealed = NULL,
+            unsettled_since = NULL, updated_at = ?
         WHERE digest = ? AND attempt = ? AND (state = 'sent' OR verdict = 'exchange_unknown')
         """)
     static let end = SQLiteQuery(
         """
-        UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?,
+        UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?, unsettled_since = NULL,
             grant_sealed = CASE WHEN ? THEN grant_sealed END, updated_at = ?
         WHERE digest = ? AND attempt = ? AND (state IN ('sent', 'kept') OR verdict = 'exchange_unknown')
         """)
     static let nameUnknown = SQLiteQuery(
         """
-        UPDATE code_reservations SET state = 'ended', verdict = 'exchange_unknown', updated_at = ?
+        UPDATE code_reservations SET state = 'ended', verdict = 'exchange_unknown', unsettled_since = NULL,
+            updated_at = ?
         WHERE digest = ? AND state = 'sent'
         """)
     static let adopt = SQLiteQuery(
@@ -188,16 +210,22 @@ enum CodeQueries {
         UPDATE code_reservations SET attempt = ?, owner = ?, lease_until = ?, lease_boot = ?, updated_at = ?
         WHERE digest = ? AND state = 'kept'
         """)
-    static let keep = SQLiteQuery(
+    private static let kept = """
+        state = 'kept', grant_sealed = ?, attempt = ?, owner = ?, lease_until = ? + lease_length, lease_boot = ?,
+            updated_at = ?
         """
-        UPDATE code_reservations SET state = 'kept', grant_sealed = ?, verdict = NULL, statement_sealed = NULL,
-            attempt = ?, owner = ?, lease_until = ?, lease_boot = ?, updated_at = ?
+    /// Names no column of an index.
+    static let keep = SQLiteQuery("UPDATE code_reservations SET \(kept) WHERE digest = ? AND state = 'sent'")
+    /// For one whose end was unknown.
+    static let keepLate = SQLiteQuery(
+        """
+        UPDATE code_reservations SET \(kept), unsettled_since = ?, verdict = NULL, statement_sealed = NULL
         WHERE digest = ?
         """)
     static let settle = SQLiteQuery(
         """
         UPDATE code_reservations SET state = 'consent', consent_id = ?, grant_sealed = NULL, verdict = NULL,
-            statement_sealed = NULL, updated_at = ?
-        WHERE digest = ?
+            statement_sealed = NULL, unsettled_since = NULL, updated_at = ?
+        WHERE digest = ? AND consent_id IS NULL
         """)
 }

@@ -19,7 +19,8 @@ extension SQLiteStore {
     }
 }
 
-/// Which records a list names. Each way goes down one index in the order of identifiers and reads no more than the page.
+/// Which records a list names. Each way goes down one index in the order of identifiers and reads no more than the page,
+/// but for a subject's, of which there are few: those are all read and sorted.
 private enum ConsentList {
     static func identifiers(
         _ query: ConsentQuery, limit: Int, in connection: borrowing SQLiteConnection
@@ -92,7 +93,7 @@ private enum ListQueries {
     static let begin = SQLiteQuery("BEGIN")
     static let end = SQLiteQuery("COMMIT")
     static let all = SQLiteQuery("SELECT id FROM consents WHERE id < ? ORDER BY id DESC LIMIT ?")
-    /// One subject has few records: the other filters are held against each.
+    /// The other filters are held against each.
     static let ofSubject = SQLiteQuery(
         """
         SELECT id FROM consents INDEXED BY consents_by_subject

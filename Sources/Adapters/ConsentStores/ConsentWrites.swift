@@ -59,13 +59,21 @@ extension WritingRules {
         _ consent: StoredConsent, of code: BlindIndex, _ events: [EventDraft],
         in connection: borrowing SQLiteConnection
     ) throws(SQLiteError) -> CreateAnswer {
-        if let made = try CodeRow(code, in: connection)?.consent { return .alreadyConsent(made) }
-        if let live = try liveID(of: consent, in: connection) { return .liveExists(live) }
+        let id = consent.record.id
         var chain = EventChain.empty
-        let links = chain.extend(by: events, of: consent.record.id, ledger)
-        try insert(consent, chain, in: connection)
-        for link in links { try link.write(of: consent.record.id, in: connection) }
-        try settle(code, as: consent.record.id, at: consent.record.createdAt, in: connection)
+        let links = chain.extend(by: events, of: id, ledger)
+        // The unique indexes look for what stands in the way; only where something does, it is asked what.
+        guard try insert(consent, chain, in: connection) else {
+            if let made = try self.consent(of: code, in: connection) { return .alreadyConsent(made) }
+            guard let live = try liveID(of: consent, in: connection) else { throw .constraint }
+            return .liveExists(live)
+        }
+        if let made = try settle(code, as: id, at: consent.record.createdAt, in: connection) {
+            try connection.run(ConsentQueries.takeBack, id)
+            return .alreadyConsent(made)
+        }
+        for link in links { try link.write(of: id, in: connection) }
+        try tellOfEarlierClaims(on: code, to: id, in: connection)
         return .created
     }
 
@@ -87,12 +95,13 @@ extension WritingRules {
         return try row.step() ? ConsentID(try row.identifier()) : nil
     }
 
+    /// - Returns: false where its identifier, or a live record of the same four, is there.
     private func insert(
         _ consent: StoredConsent, _ chain: EventChain, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+    ) throws(SQLiteError) -> Bool {
         let record = consent.record
         let timing = record.timing
-        try connection.run(
+        return try connection.run(
             ConsentQueries.insert, record.id, record.provider.name, record.provider.environmentColumn,
             consent.subjectIndex, consent.providerSubjectIndex, record.status.rawValue,
             record.statusReason?.rawValue, record.issuer.clientID, record.issuer.tokenEndpoint, record.requested,
@@ -101,13 +110,13 @@ extension WritingRules {
             record.isRefreshable, record.lastRefreshedAt, record.refreshFailures, record.client?.platform,
             record.client?.productName, record.client?.sdkVersion, record.notice?.text, record.notice?.isAssumed,
             record.createdAt, record.updatedAt, consent.key, consent.subject, consent.providerSubject,
-            consent.tokens, consent.profile, chain.count, chain.head)
+            consent.tokens, consent.profile, chain.count, chain.head) > 0
     }
 
     fileprivate func renew(_ renewal: ConsentRenewal, in connection: borrowing SQLiteConnection)
         throws(SQLiteError) -> WriteAnswer
     {
-        if try CodeRow(renewal.code, in: connection)?.consent != nil { return .alreadyWritten }
+        if try consent(of: renewal.code, in: connection) != nil { return .alreadyWritten }
         guard let state = try ConsentState(renewal.id, in: connection), state.status.isLive else { return .ended }
         guard state.generation == renewal.expectedGeneration else { return .generationMoved }
         let timing = renewal.timing
@@ -118,7 +127,8 @@ extension WritingRules {
             renewal.client?.platform, renewal.client?.productName, renewal.client?.sdkVersion, renewal.notice?.text,
             renewal.notice?.isAssumed, renewal.at, renewal.id)
         try append(renewal.events, to: renewal.id, in: connection)
-        try settle(renewal.code, as: renewal.id, at: renewal.at, in: connection)
+        _ = try settle(renewal.code, as: renewal.id, at: renewal.at, in: connection)
+        try tellOfEarlierClaims(on: renewal.code, to: renewal.id, in: connection)
         return .written
     }
 
@@ -158,7 +168,9 @@ private enum ConsentQueries {
             tokens_sealed, profile_sealed, event_count, chain_head, head_period)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
             ?, \(period))
+        ON CONFLICT DO NOTHING
         """)
+    static let takeBack = SQLiteQuery("DELETE FROM consents WHERE id = ?")
     static let renew = SQLiteQuery(
         """
         UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,

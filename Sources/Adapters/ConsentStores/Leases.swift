@@ -20,9 +20,12 @@ struct LeaseClock: Sendable {
     private static let longest: Int64 = 3_600_000
 
     func lease(for length: Duration) -> Lease {
-        let milliseconds = min(max(0, length.milliseconds), LeaseClock.longest)
-        return Lease(owner: locks.instance, until: clock.milliseconds + milliseconds, boot: clock.boot)
+        Lease(
+            owner: locks.instance, until: clock.milliseconds + LeaseClock.milliseconds(of: length), boot: clock.boot)
     }
+
+    /// A lease's length as it is given.
+    static func milliseconds(of length: Duration) -> Int64 { min(max(0, length.milliseconds), longest) }
 
     func stands(_ lease: Lease) -> Bool {
         guard lease.boot == clock.boot else { return false }

@@ -16,6 +16,8 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
 
     /// Rows that hold what nobody can have written there.
     package static let corrupt = SQLiteError(code: SQLITE_CORRUPT)
+    /// A row that a rule of the schema keeps out.
+    package static let constraint = SQLiteError(code: SQLITE_CONSTRAINT)
 
     /// The primary result code, by name.
     package var kind: Kind {

@@ -46,7 +46,7 @@ struct RefusalTests {
         arguments: [
             "https://169.254.169.254/latest", "https://[fe80::1]/", "https://2852039166/", "https://0xA9FEA9FE/",
             "https://[::ffff:169.254.169.254]/", "https://[64:ff9b::a9fe:a9fe]/", "https://[fd00:ec2::254]/",
-            "https://100.100.100.200/",
+            "https://100.100.100.200/", "https://192.0.0.192/", "https://168.63.129.16/", "https://[fd20:ce::254]/",
         ])
     func linkLocal(url: String) async throws {
         #expect(try await fate(.get(url)) == .addressRefused)

@@ -26,10 +26,13 @@ extension IPAddress {
     /// Link-local (169.254.0.0/16, fe80::/10) or where clouds keep their machines' secrets: never dialled.
     package var isLinkLocalOrMetadata: Bool {
         if bytes.count == 4 {
-            return bytes.starts(with: [169, 254]) || bytes == [100, 100, 100, 200] || bytes == [192, 0, 0, 192]
+            // Alibaba's, Oracle's, Azure's.
+            let others: [[UInt8]] = [[100, 100, 100, 200], [192, 0, 0, 192], [168, 63, 129, 16]]
+            return bytes.starts(with: [169, 254]) || others.contains(bytes)
         }
         let amazon: [UInt8] = [0xFD, 0x00, 0x0E, 0xC2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54]
-        return bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 || bytes == amazon
+        let google: [UInt8] = [0xFD, 0x20, 0x00, 0xCE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54]
+        return bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 || bytes == amazon || bytes == google
     }
 
     /// Whether it is globally reachable by IANA's registries of special-purpose addresses.

@@ -84,7 +84,7 @@ let package = Package(
         room("Native", "NativeJSON", ["CJansson"]),
         room("Native", "NativeYAML", ["CYAML"]),
         room("Native", "NativeSQLite", ["CSQLite", "NativeSystem"]),
-        room("Native", "NativeCrypto", ["COpenSSL"]),
+        room("Native", "NativeCrypto", ["COpenSSL", "NativeSystem"]),
 
         // Plumbing
         room("Plumbing", "Lifecycle", ["NativeSystem"]),

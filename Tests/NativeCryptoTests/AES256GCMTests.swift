@@ -35,49 +35,59 @@ private let vectors = [
     @Test("the published vectors seal to the published bytes and open again", arguments: 0..<3)
     func vector(_ number: Int) {
         let vector = vectors[number]
-        let key = SecretBytes(bytes(vector.key))
-        var sealed: [UInt8] = [9]
-        cipher.seal(
-            bytes(vector.plaintext), under: key, nonce: bytes(vector.nonce), binding: bytes(vector.associated),
-            appendingTo: &sealed)
-        #expect(sealed == [9] + bytes(vector.ciphertext + vector.tag))
-        let opened = cipher.open(
-            sealed[1...], under: key, nonce: bytes(vector.nonce), binding: bytes(vector.associated))
-        #expect(opened == bytes(vector.plaintext))
+        let key = bytes(vector.key)
+        for cut in [0, bytes(vector.associated).count / 2, bytes(vector.associated).count] {
+            // What is bound may lie before the nonce, or come beside, or both.
+            let (head, rest) = (bytes(vector.associated).prefix(cut), Array(bytes(vector.associated).dropFirst(cut)))
+            let start = cut + 12
+            let envelope = head + bytes(vector.nonce + vector.plaintext)
+            var sealed = Array(envelope)
+            cipher.seal(&sealed, from: start, under: SecretBytes(key), binding: rest)
+            #expect(sealed == Array(head) + bytes(vector.nonce + vector.ciphertext + vector.tag))
+            var again = Array(envelope)
+            cipher.seal(&again, from: start, under: key, binding: rest)
+            #expect(again == sealed)
+            #expect(cipher.open(sealed, from: start, under: key, binding: rest) == bytes(vector.plaintext))
+            #expect(cipher.open(sealed, from: start, under: SecretBytes(key), binding: rest) == bytes(vector.plaintext))
+        }
     }
 
     @Test("an altered byte, nonce, binding or key does not open")
     func altered() {
         let vector = vectors[2]
-        let (key, nonce) = (SecretBytes(bytes(vector.key)), bytes(vector.nonce))
-        let (associated, good) = (bytes(vector.associated), bytes(vector.ciphertext + vector.tag))
-        for index in good.indices {
-            var bad = good
+        let key = bytes(vector.key)
+        let (associated, good) = (bytes(vector.associated), [7] + bytes(vector.nonce + vector.plaintext))
+        var sealed = good
+        cipher.seal(&sealed, from: 13, under: key, binding: associated)
+        #expect(cipher.open(sealed, from: 13, under: key, binding: associated) == bytes(vector.plaintext))
+        for index in sealed.indices {
+            var bad = sealed
             bad[index] ^= 0x40
-            #expect(cipher.open(bad[...], under: key, nonce: nonce, binding: associated) == nil)
+            #expect(cipher.open(bad, from: 13, under: key, binding: associated) == nil)
         }
-        var other = bytes(vector.key)
+        var other = key
         other[31] ^= 1
-        #expect(cipher.open(good[...], under: SecretBytes(other), nonce: nonce, binding: associated) == nil)
-        #expect(cipher.open(good[...], under: key, nonce: Array(nonce.reversed()), binding: associated) == nil)
-        #expect(cipher.open(good[...], under: key, nonce: nonce, binding: associated + [0]) == nil)
-        #expect(cipher.open(good[...], under: key, nonce: nonce, binding: []) == nil)
-        #expect(cipher.open(good.prefix(15), under: key, nonce: nonce, binding: associated) == nil)
-        #expect(cipher.open([], under: key, nonce: nonce, binding: associated) == nil)
+        #expect(cipher.open(sealed, from: 13, under: other, binding: associated) == nil)
+        #expect(cipher.open(sealed, from: 13, under: key, binding: associated + [0]) == nil)
+        #expect(cipher.open(sealed, from: 13, under: key, binding: []) == nil)
+        #expect(cipher.open(sealed, from: 12, under: key, binding: associated) == nil)
+        #expect(cipher.open(Array(sealed.prefix(28)), from: 13, under: key, binding: associated) == nil)
+        #expect(cipher.open([], from: 13, under: key, binding: associated) == nil)
+        #expect(cipher.open(sealed, from: 11, under: key, binding: associated) == nil)
     }
 
     @Test("many tasks seal and open with one cipher at once")
     func concurrently() async {
-        let key = SecretBytes(random: 32)
+        let key = randomKey(32)
         let cipher = cipher
         let failures = await withTaskGroup(of: Int.self, returning: Int.self) { group in
             for task in 0..<8 {
                 group.addTask {
                     (0..<500).count { round in
                         let (nonce, plain) = (randomBytes(12), Array("task \(task) round \(round)".utf8))
-                        var sealed: [UInt8] = []
-                        cipher.seal(plain, under: key, nonce: nonce, binding: [1], appendingTo: &sealed)
-                        return cipher.open(sealed[...], under: key, nonce: nonce, binding: [1]) != plain
+                        var sealed = nonce + plain
+                        cipher.seal(&sealed, from: 12, under: key, binding: [1])
+                        return cipher.open(sealed, from: 12, under: key, binding: [1]) != plain
                     }
                 }
             }

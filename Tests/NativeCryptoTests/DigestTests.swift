@@ -49,7 +49,46 @@ import Testing
         #expect(randomBytes(0) == [])
         #expect(randomBytes(32).count == 32)
         #expect(Set((0..<1000).map { _ in randomBytes(16) }).count == 1000)
-        #expect(Set((0..<1000).map { _ in randomWords() }.flatMap { [$0.0, $0.1] }).count == 2000)
+        #expect(randomKey(32).count == 32 && randomKey(32) != randomKey(32))
+    }
+
+    @Test("a stock of random bytes gives none of them twice, to many tasks at once")
+    func stock() async {
+        let stock = RandomStock()
+        let words = await withTaskGroup(of: [UInt64].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    (0..<500).flatMap { _ in
+                        let words = stock.words()
+                        var bytes: [UInt8] = [9]
+                        stock.append(12, to: &bytes)
+                        let drawn = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                        return bytes[0] == 9 && bytes.count == 13 ? [words.0, words.1, drawn] : []
+                    }
+                }
+            }
+            return await group.reduce(into: [UInt64]()) { $0 += $1 }
+        }
+        #expect(Set(words).count == 8 * 500 * 3)
+        var none: [UInt8] = []
+        stock.append(0, to: &none)
+        #expect(none.isEmpty)
+    }
+
+    @Test("many tasks make MACs under one key at once")
+    func concurrentMACs() async throws {
+        let hmac = try HMACSHA256(key: SecretBytes([UInt8](repeating: 5, count: 32)))
+        let expected = (0..<64).map { hmac.mac([UInt8](repeating: UInt8($0), count: $0)) }
+        #expect(Set(expected).count == 64)
+        let same = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    (0..<64).allSatisfy { hmac.mac([UInt8](repeating: UInt8($0), count: $0)) == expected[$0] }
+                }
+            }
+            return await group.reduce(true) { $0 && $1 }
+        }
+        #expect(same)
     }
 
     @Test("key material prints as one fixed word and gives its bytes to who asks")

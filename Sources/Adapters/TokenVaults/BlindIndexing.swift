@@ -17,21 +17,21 @@ struct BlindIndexing: Sendable {
     }
 
     /// - Parameter parts: a part that is nil differs from an empty one.
-    func index(_ purpose: Purpose, _ parts: [String?]) -> BlindIndex {
+    func index(_ purpose: Purpose, _ parts: String?...) -> BlindIndex {
         var message: [UInt8] = []
-        message.reserveCapacity(256)
-        for part in [purpose.rawValue] + parts {
-            guard let part else {
-                message.append(0)
-                continue
-            }
-            message.append(1)
-            let length = UInt32(part.utf8.count)
-            for shift in [24, 16, 8, 0] as [UInt32] { message.append(UInt8(truncatingIfNeeded: length >> shift)) }
-            message += part.utf8
-        }
+        // With more room than it needs it never grows, and leaves no copy behind.
+        message.reserveCapacity(parts.reduce(5 + purpose.rawValue.utf8.count) { $0 + 5 + ($1?.utf8.count ?? 0) })
+        Self.append(purpose.rawValue, to: &message)
+        for part in parts { Self.append(part, to: &message) }
         defer { wipe(&message) }
         return BlindIndex(key.mac(message))
+    }
+
+    private static func append(_ part: String?, to message: inout [UInt8]) {
+        guard let part else { return message.append(0) }
+        message.append(1)
+        message.append(bigEndian: UInt32(part.utf8.count))
+        message.append(contentsOf: part.utf8)
     }
 }
 
@@ -40,13 +40,13 @@ extension RingVault {
         of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?
     ) -> BlindIndex {
         code.withText { text in
-            indexing.index(.code, [provider.name, provider.environment, clientID, text, subject?.text])
+            indexing.index(.code, provider.name, provider.environment, clientID, text, subject?.text)
         }
     }
 
-    package func index(of subject: Subject) -> BlindIndex { indexing.index(.subject, [subject.text]) }
+    package func index(of subject: Subject) -> BlindIndex { indexing.index(.subject, subject.text) }
 
     package func index(ofProviderSubject text: SecretText, at provider: ProviderKey) -> BlindIndex {
-        indexing.index(.providerSubject, [provider.name, provider.environment, text.reveal()])
+        indexing.index(.providerSubject, provider.name, provider.environment, text.reveal())
     }
 }

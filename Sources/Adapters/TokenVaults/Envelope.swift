@@ -13,40 +13,47 @@ struct Envelope {
     static let consentKeyID = "consent"
 
     let keyID: String
-    private let header: ArraySlice<UInt8>
-    private let nonce: ArraySlice<UInt8>
-    private let sealed: ArraySlice<UInt8>
+    private let bytes: [UInt8]
+    /// Where the ciphertext begins.
+    private let start: Int
 
     /// The parts of an envelope; nil where it is none or of another version.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > 2, bytes[0] == Self.version else { return nil }
         let headerEnd = 2 + Int(bytes[1])
-        let nonceEnd = headerEnd + AES256GCM.nonceLength
-        guard bytes.count >= nonceEnd + AES256GCM.tagLength,
+        start = headerEnd + AES256GCM.nonceLength
+        guard bytes.count >= start + AES256GCM.tagLength,
             let keyID = String(validating: bytes[2..<headerEnd], as: UTF8.self)
         else { return nil }
         self.keyID = keyID
-        header = bytes[..<headerEnd]
-        nonce = bytes[headerEnd..<nonceEnd]
-        sealed = bytes[nonceEnd...]
+        self.bytes = bytes
     }
 
     /// The value; nil where envelope, key or place is another.
-    func open(with cipher: AES256GCM, under key: SecretBytes, at place: Place) -> [UInt8]? {
-        cipher.open(sealed, under: key, nonce: Array(nonce), binding: header + place.bytes)
+    /// - Parameter open: opens an envelope from that byte on, bound to those.
+    func opened(at place: Place, by open: ([UInt8], Int, [UInt8]) -> [UInt8]?) -> [UInt8]? {
+        open(bytes, start, place.bytes)
     }
 
-    static func seal(
-        _ plaintext: [UInt8], with cipher: AES256GCM, under key: SecretBytes, named keyID: String, at place: Place
+    /// An envelope around what `write` appends, made in one buffer: the value is never anywhere else.
+    /// - Parameters:
+    ///   - room: how many bytes `write` appends; with more, a copy would stay behind in memory.
+    ///   - seal: seals an envelope from that byte on, bound to those.
+    static func sealing(
+        room: Int, named keyID: String, at place: Place, nonce random: RandomStock,
+        _ write: (inout [UInt8]) -> Void, by seal: (inout [UInt8], Int, [UInt8]) -> Void
     ) -> SealedBytes {
+        let head = 2 + keyID.utf8.count
         var envelope: [UInt8] = []
-        envelope.reserveCapacity(2 + keyID.utf8.count + 28 + plaintext.count)
-        envelope += [version, UInt8(keyID.utf8.count)]
-        envelope += keyID.utf8
-        let binding = envelope + place.bytes
-        let nonce = randomBytes(AES256GCM.nonceLength)
-        envelope += nonce
-        cipher.seal(plaintext, under: key, nonce: nonce, binding: binding, appendingTo: &envelope)
+        envelope.reserveCapacity(head + AES256GCM.nonceLength + room + AES256GCM.tagLength)
+        envelope.append(version)
+        envelope.append(UInt8(keyID.utf8.count))
+        envelope.append(contentsOf: keyID.utf8)
+        random.append(AES256GCM.nonceLength, to: &envelope)
+        let start = envelope.count
+        write(&envelope)
+        precondition(envelope.count == start + room, "a value of another length than was said")
+        seal(&envelope, start, place.bytes)
         return SealedBytes(envelope)
     }
 }
@@ -58,11 +65,12 @@ struct Place {
     /// The consent's 16 bytes ‖ the column's name ‖ the generation in 8 bytes, 0 where there is none. Both ends have a
     /// fixed length, so no two places give the same bytes.
     init(_ id: ConsentID, column: String, generation: Int64 = 0) {
-        var bytes = id.uuid.bytes
-        bytes += column.utf8
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: generation >> shift))
-        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24 + column.utf8.count)
+        bytes.append(bigEndian: id.uuid.high)
+        bytes.append(bigEndian: id.uuid.low)
+        bytes.append(contentsOf: column.utf8)
+        bytes.append(bigEndian: generation)
         self.bytes = bytes
     }
 
@@ -74,5 +82,14 @@ struct Place {
     /// The purpose ‖ the 16 bytes of a row's identifier, for what waits in an outbox.
     init(purpose: String, id: UUIDv7) {
         bytes = Array(purpose.utf8) + id.bytes
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of a number, most significant first.
+    mutating func append(bigEndian number: some FixedWidthInteger) {
+        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 package import NativeCrypto
-internal import NativeJSON
 internal import NativeSystem
 
 /// The vault over a key ring: AES-256-GCM through OpenSSL, a random key a consent under the ring's current key.
@@ -10,6 +9,7 @@ internal import NativeSystem
 package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     private let held: Locked<KeyRing>
     private let cipher: AES256GCM
+    private let random = RandomStock()
     private let ledger: HMACSHA256
     let indexing: BlindIndexing
 
@@ -52,9 +52,10 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     // MARK: A consent's key
 
     package func makeConsentKey(for id: ConsentID) throws(VaultFailure) -> ConsentKey {
-        let material = randomBytes(KeyRing.keyLength)
+        let material = randomKey(KeyRing.keyLength)
         return ConsentKey(
-            id: id, envelope: try sealUnderRing(material, at: Place(id, column: "key")), material: material)
+            id: id, envelope: try sealUnderRing(room: material.count, at: Place(id, column: "key")) { $0 += material },
+            material: material)
     }
 
     package func openConsentKey(_ envelope: SealedBytes, for id: ConsentID) throws(VaultFailure) -> ConsentKey {
@@ -68,28 +69,31 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     package func seal(
         _ tokens: TokenSet, generation: Int64, under key: ConsentKey
     ) throws(VaultFailure) -> SealedBytes {
-        sealColumn(tokens.sealedForm, at: Place(key.id, column: "tokens", generation: generation), key)
+        sealColumn(tokens, at: Place(key.id, column: "tokens", generation: generation), key)
     }
 
     package func openTokens(
         _ envelope: SealedBytes, generation: Int64, under key: ConsentKey
     ) throws(VaultFailure) -> TokenSet {
         let place = Place(key.id, column: "tokens", generation: generation)
-        return try read(try openColumn(envelope, at: place, key), TokenSet.init(sealedForm:))
+        return try read(try openColumn(envelope, at: place, key))
     }
 
     package func seal(_ profile: Profile, under key: ConsentKey) throws(VaultFailure) -> SealedBytes {
-        sealColumn(profile.sealedForm, at: Place(key.id, column: "profile"), key)
+        sealColumn(profile, at: Place(key.id, column: "profile"), key)
     }
 
     package func openProfile(_ envelope: SealedBytes, under key: ConsentKey) throws(VaultFailure) -> Profile {
-        try read(try openColumn(envelope, at: Place(key.id, column: "profile"), key), Profile.init(sealedForm:))
+        try read(try openColumn(envelope, at: Place(key.id, column: "profile"), key))
     }
 
     package func seal(
         _ text: SecretText, as column: SealedColumn, under key: ConsentKey
     ) throws(VaultFailure) -> SealedBytes {
-        sealColumn(Array(text.reveal().utf8), at: Place(key.id, column: column.rawValue), key)
+        let text = text.reveal()
+        return sealColumn(room: text.utf8.count, at: Place(key.id, column: column.rawValue), key) {
+            $0.append(contentsOf: text.utf8)
+        }
     }
 
     package func openText(
@@ -103,11 +107,12 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         _ values: [String: SecretText], under key: ConsentKey
     ) throws(VaultFailure) -> (digests: [String: EventValue], sealed: SealedBytes) {
         var digests: [String: EventValue] = [:]
-        var kept = JSONValue.object()
+        var kept = PersonalValues()
         for (name, value) in values {
-            let salt = randomBytes(16)
-            digests["\(name)_sha256"] = digest(of: value, salt)
-            kept.set(name, ["salt": JSONValue(Hexadecimal.text(of: salt)), "value": JSONValue(value.reveal())])
+            var salt: [UInt8] = []
+            random.append(16, to: &salt)
+            digests[name + "_sha256"] = digest(of: value, salt)
+            kept.values.append((name, salt, value))
         }
         return (digests, sealColumn(kept, at: Place(key.id, column: "event_personal"), key))
     }
@@ -115,17 +120,12 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     package func openPersonalPart(
         _ envelope: SealedBytes, under key: ConsentKey
     ) throws(VaultFailure) -> (values: [String: SecretText], digests: [String: EventValue]) {
-        var plaintext = try openColumn(envelope, at: Place(key.id, column: "event_personal"), key)
-        defer { wipe(&plaintext) }
-        guard let kept = try? JSONValue.parse(plaintext, as: .providers) else { throw .unreadable }
+        let kept: PersonalValues = try read(try openColumn(envelope, at: Place(key.id, column: "event_personal"), key))
         var values: [String: SecretText] = [:]
         var digests: [String: EventValue] = [:]
-        for (name, entry) in kept.members {
-            guard let salt = entry["salt"]?.string.flatMap({ Hexadecimal.bytes(of: $0) }),
-                let value = entry["value"]?.string
-            else { throw .unreadable }
-            values[name] = SecretText(value)
-            digests["\(name)_sha256"] = digest(of: SecretText(value), salt)
+        for (name, salt, value) in kept.values {
+            values[name] = value
+            digests[name + "_sha256"] = digest(of: value, salt)
         }
         return (values, digests)
     }
@@ -137,33 +137,28 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     // MARK: What lies beside a code, under the ring's key
 
     package func seal(_ grant: KeptGrant, code: BlindIndex) throws(VaultFailure) -> SealedBytes {
-        var plaintext = grant.sealedForm.serialized(.compact)
-        defer { wipe(&plaintext) }
-        return try sealUnderRing(plaintext, at: Place(purpose: "grant", code: code))
+        try sealUnderRing(grant, at: Place(purpose: "grant", code: code))
     }
 
     package func openGrant(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> KeptGrant {
-        try read(try openUnderRing(envelope, at: Place(purpose: "grant", code: code)), KeptGrant.init(sealedForm:))
+        try read(try openUnderRing(envelope, at: Place(purpose: "grant", code: code)))
     }
 
     package func seal(_ statement: ProviderStatement, code: BlindIndex) throws(VaultFailure) -> SealedBytes {
-        var plaintext = statement.sealedForm.serialized(.compact)
-        defer { wipe(&plaintext) }
-        return try sealUnderRing(plaintext, at: Place(purpose: "statement", code: code))
+        try sealUnderRing(statement, at: Place(purpose: "statement", code: code))
     }
 
     package func openStatement(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> ProviderStatement {
-        try read(
-            try openUnderRing(envelope, at: Place(purpose: "statement", code: code)),
-            ProviderStatement.init(sealedForm:))
+        try read(try openUnderRing(envelope, at: Place(purpose: "statement", code: code)))
     }
 
     // MARK: What lies in the outbox, under the ring's key
 
     package func sealToken(_ token: SecretText, outbox id: UUIDv7) throws(VaultFailure) -> SealedBytes {
-        var plaintext = Array(token.reveal().utf8)
-        defer { wipe(&plaintext) }
-        return try sealUnderRing(plaintext, at: Place(purpose: "outbox", id: id))
+        let text = token.reveal()
+        return try sealUnderRing(room: text.utf8.count, at: Place(purpose: "outbox", id: id)) {
+            $0.append(contentsOf: text.utf8)
+        }
     }
 
     package func openToken(_ envelope: SealedBytes, outbox id: UUIDv7) throws(VaultFailure) -> SecretText {
@@ -172,27 +167,19 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     }
 
     package func seal(_ write: AnsweredWrite, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry {
-        var plaintext = write.sealedForm.serialized(.compact)
-        defer { wipe(&plaintext) }
-        return JournalEntry(id: id, sealed: try sealUnderRing(plaintext, at: Place(purpose: "journal", id: id)))
+        JournalEntry(id: id, sealed: try sealUnderRing(write, at: Place(purpose: "journal", id: id)))
     }
 
     package func seal(_ answer: UnreadableAnswer, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry {
-        var plaintext = answer.sealedForm.serialized(.compact)
-        defer { wipe(&plaintext) }
-        return JournalEntry(id: id, sealed: try sealUnderRing(plaintext, at: Place(purpose: "unreadable", id: id)))
+        JournalEntry(id: id, sealed: try sealUnderRing(answer, at: Place(purpose: "unreadable", id: id)))
     }
 
     package func openUnreadable(_ entry: JournalEntry) throws(VaultFailure) -> UnreadableAnswer {
-        try read(
-            try openUnderRing(entry.sealed, at: Place(purpose: "unreadable", id: entry.id)),
-            UnreadableAnswer.init(sealedForm:))
+        try read(try openUnderRing(entry.sealed, at: Place(purpose: "unreadable", id: entry.id)))
     }
 
     package func open(_ entry: JournalEntry) throws(VaultFailure) -> AnsweredWrite {
-        try read(
-            try openUnderRing(entry.sealed, at: Place(purpose: "journal", id: entry.id)),
-            AnsweredWrite.init(sealedForm:))
+        try read(try openUnderRing(entry.sealed, at: Place(purpose: "journal", id: entry.id)))
     }
 
     package func fingerprint(of token: SecretText) -> String {
@@ -203,10 +190,18 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
 
     // MARK: The two kinds of seal
 
-    private func sealUnderRing(_ plaintext: [UInt8], at place: Place) throws(VaultFailure) -> SealedBytes {
+    private func sealUnderRing(_ value: some SealedForm, at place: Place) throws(VaultFailure) -> SealedBytes {
+        try sealUnderRing(room: value.formLength, at: place) { value.appendForm(to: &$0) }
+    }
+
+    private func sealUnderRing(
+        room: Int, at place: Place, _ write: (inout [UInt8]) -> Void
+    ) throws(VaultFailure) -> SealedBytes {
         let ring = ring
         guard let key = ring.keys[ring.currentID] else { throw .keyMissing(keyID: ring.currentID) }
-        return Envelope.seal(plaintext, with: cipher, under: key.material, named: ring.currentID, at: place)
+        return Envelope.sealing(room: room, named: ring.currentID, at: place, nonce: random, write) {
+            cipher.seal(&$0, from: $1, under: key.material, binding: $2)
+        }
     }
 
     private func openUnderRing(_ envelope: SealedBytes, at place: Place) throws(VaultFailure) -> [UInt8] {
@@ -214,26 +209,29 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         guard let key = ring.keys[parts.keyID] else {
             throw KeyRing.isKeyID(parts.keyID) ? .keyMissing(keyID: parts.keyID) : .notAuthentic
         }
-        guard let plaintext = parts.open(with: cipher, under: key.material, at: place) else { throw .notAuthentic }
+        let plaintext = parts.opened(at: place) { cipher.open($0, from: $1, under: key.material, binding: $2) }
+        guard let plaintext else { throw .notAuthentic }
         return plaintext
     }
 
-    private func sealColumn(_ value: JSONValue, at place: Place, _ key: ConsentKey) -> SealedBytes {
-        sealColumn(value.serialized(.compact), at: place, key)
+    private func sealColumn(_ value: some SealedForm, at place: Place, _ key: ConsentKey) -> SealedBytes {
+        sealColumn(room: value.formLength, at: place, key) { value.appendForm(to: &$0) }
     }
 
-    private func sealColumn(_ plaintext: consuming [UInt8], at place: Place, _ key: ConsentKey) -> SealedBytes {
-        let sealed = Envelope.seal(
-            plaintext, with: cipher, under: SecretBytes(key.material), named: Envelope.consentKeyID, at: place)
-        wipe(&plaintext)
-        return sealed
+    private func sealColumn(
+        room: Int, at place: Place, _ key: ConsentKey, _ write: (inout [UInt8]) -> Void
+    ) -> SealedBytes {
+        Envelope.sealing(room: room, named: Envelope.consentKeyID, at: place, nonce: random, write) {
+            cipher.seal(&$0, from: $1, under: key.material, binding: $2)
+        }
     }
 
     private func openColumn(
         _ envelope: SealedBytes, at place: Place, _ key: ConsentKey
     ) throws(VaultFailure) -> [UInt8] {
         guard let parts = Envelope(envelope.bytes), parts.keyID == Envelope.consentKeyID,
-            let plaintext = parts.open(with: cipher, under: SecretBytes(key.material), at: place)
+            key.material.count == KeyRing.keyLength,
+            let plaintext = parts.opened(at: place, by: { cipher.open($0, from: $1, under: key.material, binding: $2) })
         else { throw .notAuthentic }
         return plaintext
     }
@@ -244,12 +242,9 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         return SecretText(text)
     }
 
-    private func read<Value>(
-        _ plaintext: consuming [UInt8], _ make: (JSONValue) -> Value?
-    ) throws(VaultFailure) -> Value {
-        let object = SealedForm.read(plaintext)
-        wipe(&plaintext)
-        guard let value = object.flatMap(make) else { throw .unreadable }
-        return value
+    private func read<Value: SealedForm>(_ opened: consuming [UInt8]) throws(VaultFailure) -> Value {
+        var plaintext = opened
+        defer { wipe(&plaintext) }
+        do throws(FormDamage) { return try Value(form: plaintext) } catch { throw .unreadable }
     }
 }

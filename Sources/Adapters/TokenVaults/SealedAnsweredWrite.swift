@@ -1,151 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeJSON
 
-extension AnsweredWrite {
-    var sealedForm: JSONValue {
-        var object = SealedForm.object()
+extension AnsweredWrite: SealedForm {
+    func write(to form: inout FormWriter) {
         switch self {
         case .grant(let code, let attempt, let sealed):
-            object.set("kind", "grant")
-            object.set("code", Hexadecimal.text(of: code.bytes))
-            object.set("attempt", attempt.uuid.hexadecimal)
-            object.set("sealed", Hexadecimal.text(of: sealed.bytes))
+            form.nest(1) { form in
+                form.bytes(1, code.bytes)
+                form.bytes(2, attempt.uuid.bytes)
+                form.bytes(3, sealed.bytes)
+            }
         case .tokens(let write, let tokens):
-            object.set("kind", "tokens")
-            object.set("write", write.sealedForm)
-            object.set("tokens", tokens.sealedForm)
+            form.nest(2) { write.write(to: &$0) }
+            form.nest(3) { tokens.write(to: &$0) }
         }
-        return object
     }
 
-    init?(sealedForm object: JSONValue) {
-        switch object["kind"]?.string {
-        case "grant":
-            guard let code = object["code"]?.bytes, let attempt = object["attempt"]?.identifier,
-                let sealed = object["sealed"]?.bytes
-            else { return nil }
-            self = .grant(code: BlindIndex(code), attempt: AttemptID(attempt), sealed: SealedBytes(sealed))
-        case "tokens":
-            guard let write = object["write"].flatMap(TokenWrite.init(sealedForm:)),
-                let tokens = object["tokens"].flatMap(TokenSet.init(sealedForm:))
-            else { return nil }
-            self = .tokens(write, tokens)
-        default: return nil
+    init(from form: inout FormReader) throws(FormDamage) {
+        if var grant = try form.nested(1) {
+            self = .grant(
+                code: BlindIndex(Array(try grant.bytes(1).orDamage())), attempt: AttemptID(try grant.identifier(2)),
+                sealed: SealedBytes(Array(try grant.bytes(3).orDamage())))
+        } else {
+            var (write, tokens) = (try form.nested(2).orDamage(), try form.nested(3).orDamage())
+            self = .tokens(try TokenWrite(from: &write), try TokenSet(from: &tokens))
         }
     }
 }
 
-extension UnreadableAnswer {
-    var sealedForm: JSONValue {
-        var object = SealedForm.object()
+extension UnreadableAnswer: SealedForm {
+    func write(to form: inout FormWriter) {
         switch spent {
-        case .code(let code): object.set("code", Hexadecimal.text(of: code.bytes))
+        case .code(let code): form.bytes(1, code.bytes)
         case .refreshToken(let consent, let generation):
-            object.set("consent", consent.uuid.hexadecimal)
-            object.set("generation", generation)
+            form.bytes(2, consent.uuid.bytes)
+            form.integer(3, generation)
         }
-        object.set("provider", provider.name)
-        SealedForm.set("environment", provider.environment, in: &object)
-        object.set("status", status)
-        object.set("body", body.reveal())
-        object.set("at", at.milliseconds)
-        return object
+        form.text(4, provider.name)
+        form.text(5, provider.environment)
+        form.integer(6, Int64(status))
+        form.text(7, body.reveal())
+        form.integer(8, at.milliseconds)
     }
 
-    init?(sealedForm object: JSONValue) {
-        guard let provider = object["provider"]?.string, let status = object["status"]?.integer,
-            let body = object["body"]?.string, let at = object["at"]?.instant
-        else { return nil }
+    init(from form: inout FormReader) throws(FormDamage) {
         let spent: Spent
-        if let code = object["code"]?.bytes {
-            spent = .code(BlindIndex(code))
-        } else if let consent = object["consent"]?.identifier, let generation = object["generation"]?.integer {
-            spent = .refreshToken(ConsentID(consent), generation: generation)
+        if let code = form.bytes(1) {
+            spent = .code(BlindIndex(Array(code)))
         } else {
-            return nil
+            spent = .refreshToken(ConsentID(try form.identifier(2)), generation: try form.integer(3).orDamage())
         }
         self.init(
-            spent: spent, provider: ProviderKey(name: provider, environment: object["environment"]?.string),
-            status: Int(status), body: SecretText(body), at: at)
+            spent: spent,
+            provider: ProviderKey(name: try form.text(4).orDamage(), environment: try form.text(5)),
+            status: Int(try form.integer(6).orDamage()), body: SecretText(try form.text(7).orDamage()),
+            at: Instant(milliseconds: try form.integer(8).orDamage()))
     }
 }
 
 extension TokenWrite {
-    fileprivate var sealedForm: JSONValue {
-        var object = JSONValue.object()
-        object.set("consent", id.uuid.hexadecimal)
-        object.set("attempt", attempt.uuid.hexadecimal)
-        object.set("generation", expectedGeneration)
-        object.set("sealed", Hexadecimal.text(of: tokens.bytes))
-        object.set("issued_at", timing.issuedAt.milliseconds)
-        object.set("expires_at", timing.accessTokenExpiresAt.milliseconds)
-        if let end = timing.refreshTokenExpiresAt { object.set("refresh_token_expires_at", end.milliseconds) }
-        if let due = timing.dueAt { object.set("due_at", due.milliseconds) }
-        object.set("refreshable", isRefreshable)
-        object.set("granted", granted.names)
-        object.set("at", at.milliseconds)
-        object.set("events", events.map(\.sealedForm))
-        return object
+    fileprivate func write(to form: inout FormWriter) {
+        form.bytes(1, id.uuid.bytes)
+        form.bytes(2, attempt.uuid.bytes)
+        form.integer(3, expectedGeneration)
+        form.bytes(4, tokens.bytes)
+        form.integer(5, timing.issuedAt.milliseconds)
+        form.integer(6, timing.accessTokenExpiresAt.milliseconds)
+        form.integer(7, timing.refreshTokenExpiresAt?.milliseconds)
+        form.integer(8, timing.dueAt?.milliseconds)
+        form.flag(9, isRefreshable)
+        form.texts(10, granted.names)
+        form.integer(11, at.milliseconds)
+        form.nest(12) { form in
+            for event in events { form.nest(1) { event.write(to: &$0) } }
+        }
     }
 
-    fileprivate init?(sealedForm object: JSONValue) {
-        guard let id = object["consent"]?.identifier, let attempt = object["attempt"]?.identifier,
-            let generation = object["generation"]?.integer, let sealed = object["sealed"]?.bytes,
-            let issuedAt = object["issued_at"]?.instant, let expiresAt = object["expires_at"]?.instant,
-            let isRefreshable = object["refreshable"]?.boolean, let granted = object["granted"]?.array,
-            let at = object["at"]?.instant, let events = object["events"]?.array
-        else { return nil }
+    fileprivate init(from form: inout FormReader) throws(FormDamage) {
         self.init(
-            id: ConsentID(id), attempt: AttemptID(attempt), expectedGeneration: generation,
-            tokens: SealedBytes(sealed),
+            id: ConsentID(try form.identifier(1)), attempt: AttemptID(try form.identifier(2)),
+            expectedGeneration: try form.integer(3).orDamage(),
+            tokens: SealedBytes(Array(try form.bytes(4).orDamage())),
             timing: TokenTiming(
-                issuedAt: issuedAt, accessTokenExpiresAt: expiresAt,
-                refreshTokenExpiresAt: object["refresh_token_expires_at"]?.instant,
-                dueAt: object["due_at"]?.instant),
-            isRefreshable: isRefreshable, granted: ScopeSet(granted.compactMap(\.string)), at: at,
-            events: events.compactMap(EventDraft.init(sealedForm:)))
-        guard self.events.count == events.count else { return nil }
+                issuedAt: Instant(milliseconds: try form.integer(5).orDamage()),
+                accessTokenExpiresAt: Instant(milliseconds: try form.integer(6).orDamage()),
+                refreshTokenExpiresAt: try form.integer(7).map(Instant.init(milliseconds:)),
+                dueAt: try form.integer(8).map(Instant.init(milliseconds:))),
+            isRefreshable: try form.flag(9).orDamage(), granted: ScopeSet(try form.texts(10).orDamage()),
+            at: Instant(milliseconds: try form.integer(11).orDamage()), events: [])
+        var list = try form.nested(12).orDamage()
+        while var event = try list.nested(1) { events.append(try EventDraft(from: &event)) }
     }
 }
 
 extension EventDraft {
-    fileprivate var sealedForm: JSONValue {
-        var object = JSONValue.object()
-        object.set("type", type.rawValue)
-        object.set("at", at.milliseconds)
-        object.set("caller", caller)
-        SealedForm.set("request_id", requestID, in: &object)
-        var members = JSONValue.object()
-        for (name, value) in data {
-            switch value {
-            case .text(let text): members.set(name, text)
-            case .integer(let number): members.set(name, number)
+    fileprivate func write(to form: inout FormWriter) {
+        form.text(1, type.rawValue)
+        form.integer(2, at.milliseconds)
+        form.text(3, caller)
+        form.text(4, requestID)
+        form.nest(5) { form in
+            for (name, value) in data {
+                form.nest(1) { form in
+                    form.text(1, name)
+                    switch value {
+                    case .text(let text): form.text(2, text)
+                    case .integer(let number): form.integer(3, number)
+                    }
+                }
             }
         }
-        object.set("data", members)
-        SealedForm.set("personal", personal.map { Hexadecimal.text(of: $0.bytes) }, in: &object)
-        return object
+        form.bytes(6, personal?.bytes)
     }
 
-    fileprivate init?(sealedForm object: JSONValue) {
-        guard let type = object["type"]?.string.flatMap(EventType.init(rawValue:)), let at = object["at"]?.instant,
-            let caller = object["caller"]?.string, let members = object["data"], members.kind == .object
-        else { return nil }
-        var data: [String: EventValue] = [:]
-        for (name, value) in members.members {
-            if let text = value.string { data[name] = .text(text) }
-            if let number = value.integer { data[name] = .integer(number) }
-        }
+    fileprivate init(from form: inout FormReader) throws(FormDamage) {
         self.init(
-            type: type, at: at, caller: caller, requestID: object["request_id"]?.string, data: data,
-            personal: object["personal"]?.bytes.map(SealedBytes.init))
+            type: try EventType(rawValue: try form.text(1).orDamage()).orDamage(),
+            at: Instant(milliseconds: try form.integer(2).orDamage()), caller: try form.text(3).orDamage(),
+            requestID: try form.text(4))
+        var list = try form.nested(5).orDamage()
+        while var entry = try list.nested(1) {
+            let name = try entry.text(1).orDamage()
+            if let text = try entry.text(2) {
+                data[name] = .text(text)
+            } else {
+                data[name] = .integer(try entry.integer(3).orDamage())
+            }
+        }
+        personal = form.bytes(6).map { SealedBytes(Array($0)) }
     }
 }
 
-extension JSONValue {
-    /// Bytes in lower-case hexadecimal.
-    fileprivate var bytes: [UInt8]? { string.flatMap { Hexadecimal.bytes(of: $0) } }
-    fileprivate var identifier: UUIDv7? { bytes.flatMap { UUIDv7(bytes: $0) } }
-    fileprivate var instant: Instant? { integer.map { Instant(milliseconds: $0) } }
+extension FormReader {
+    fileprivate mutating func identifier(_ number: UInt8) throws(FormDamage) -> UUIDv7 {
+        try bytes(number).flatMap { UUIDv7(bytes: Array($0)) }.orDamage()
+    }
 }

@@ -1,107 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeJSON
 
-/// How values look under their seals: compact JSON with its version in `v`.
-///
-/// A later program reads what an earlier one wrote: members are added, never renamed; one that is not known is skipped.
-/// `v` rises only where an earlier program could not read the rest.
-enum SealedForm {
-    static let version: Int64 = 1
-
-    /// An object that begins with its version.
-    static func object() -> JSONValue { ["v": JSONValue(version)] }
-
-    /// The object that those bytes hold; nil for anything else and for a later version.
-    ///
-    /// Read as a provider's document: a token may contain U+0000.
-    static func read(_ bytes: [UInt8]) -> JSONValue? {
-        guard let value = try? JSONValue.parse(bytes, as: .providers), let found = value["v"]?.integer,
-            (1...version).contains(found)
-        else { return nil }
-        return value
+extension TokenSet: SealedForm {
+    func write(to form: inout FormWriter) {
+        form.text(1, accessToken.reveal())
+        form.text(2, tokenType)
+        form.text(3, refreshToken?.reveal())
+        form.text(4, idToken?.reveal())
     }
 
-    /// Skips nil: an absent member and a null mean the same, and take no room.
-    static func set(_ name: String, _ text: String?, in object: inout JSONValue) {
-        if let text { object.set(name, text) }
-    }
-}
-
-extension TokenSet {
-    var sealedForm: JSONValue { filled(SealedForm.object()) }
-
-    func filled(_ start: JSONValue) -> JSONValue {
-        var object = start
-        object.set("access_token", accessToken.reveal())
-        object.set("token_type", tokenType)
-        SealedForm.set("refresh_token", refreshToken?.reveal(), in: &object)
-        SealedForm.set("id_token", idToken?.reveal(), in: &object)
-        return object
-    }
-
-    init?(sealedForm object: JSONValue) {
-        guard let access = object["access_token"]?.string, let type = object["token_type"]?.string else { return nil }
+    init(from form: inout FormReader) throws(FormDamage) {
         self.init(
-            accessToken: SecretText(access), tokenType: type,
-            refreshToken: object["refresh_token"]?.string.map(SecretText.init),
-            idToken: object["id_token"]?.string.map(SecretText.init))
+            accessToken: SecretText(try form.text(1).orDamage()), tokenType: try form.text(2).orDamage(),
+            refreshToken: try form.text(3).map(SecretText.init), idToken: try form.text(4).map(SecretText.init))
     }
 }
 
-extension Profile {
-    var sealedForm: JSONValue {
-        var claims = JSONValue.object()
-        for (name, value) in self.claims {
-            switch value {
-            case .text(let text): claims.set(name.rawValue, text)
-            case .flag(let flag): claims.set(name.rawValue, flag)
-            case .integer(let number): claims.set(name.rawValue, number)
-            }
+extension Profile: SealedForm {
+    func write(to form: inout FormWriter) {
+        form.nest(1) { form in
+            for (name, value) in claims { form.nest(1) { value.write(to: &$0, as: name.rawValue) } }
         }
-        var address = JSONValue.object()
-        for (part, text) in self.address { address.set(part.rawValue, text) }
-        var object = SealedForm.object()
-        object.set("claims", claims)
-        object.set("address", address)
-        return object
+        form.nest(2) { form in
+            for (part, text) in address { form.nest(1) { ClaimValue.text(text).write(to: &$0, as: part.rawValue) } }
+        }
     }
 
-    init?(sealedForm object: JSONValue) {
-        guard let claims = object["claims"], claims.kind == .object, let address = object["address"],
-            address.kind == .object
-        else { return nil }
+    /// A claim of a name that is not known is skipped.
+    init(from form: inout FormReader) throws(FormDamage) {
         self.init()
-        for (name, value) in claims.members {
-            guard let name = ClaimName(rawValue: name) else { continue }
-            switch value.kind {
-            case .string: self.claims[name] = value.string.map(ClaimValue.text)
-            case .boolean: self.claims[name] = value.boolean.map(ClaimValue.flag)
-            case .integer: self.claims[name] = value.integer.map(ClaimValue.integer)
-            default: continue
-            }
+        var claims = try form.nested(1).orDamage()
+        while var claim = try claims.nested(1) {
+            let name = ClaimName(rawValue: try claim.text(1).orDamage())
+            let value = try ClaimValue(from: &claim)
+            if let name { self.claims[name] = value }
         }
-        for (name, value) in address.members {
-            if let part = AddressPart(rawValue: name), let text = value.string { self.address[part] = text }
+        var address = try form.nested(2).orDamage()
+        while var entry = try address.nested(1) {
+            let part = AddressPart(rawValue: try entry.text(1).orDamage())
+            let text = try entry.text(2).orDamage()
+            if let part { self.address[part] = text }
         }
     }
 }
 
-extension ProviderStatement {
-    var sealedForm: JSONValue {
-        var object = SealedForm.object()
-        object.set("status", status)
-        SealedForm.set("error", error, in: &object)
-        SealedForm.set("error_description", errorDescription, in: &object)
-        SealedForm.set("correlation_id", correlationID, in: &object)
-        return object
+extension ClaimValue {
+    fileprivate func write(to form: inout FormWriter, as name: String) {
+        form.text(1, name)
+        switch self {
+        case .text(let text): form.text(2, text)
+        case .flag(let flag): form.flag(3, flag)
+        case .integer(let number): form.integer(4, number)
+        }
     }
 
-    init?(sealedForm object: JSONValue) {
-        guard let status = object["status"]?.integer else { return nil }
+    fileprivate init(from form: inout FormReader) throws(FormDamage) {
+        if let text = try form.text(2) {
+            self = .text(text)
+        } else if let flag = try form.flag(3) {
+            self = .flag(flag)
+        } else {
+            self = .integer(try form.integer(4).orDamage())
+        }
+    }
+}
+
+extension ProviderStatement: SealedForm {
+    func write(to form: inout FormWriter) {
+        form.integer(1, Int64(status))
+        form.text(2, error)
+        form.text(3, errorDescription)
+        form.text(4, correlationID)
+    }
+
+    init(from form: inout FormReader) throws(FormDamage) {
         self.init(
-            status: Int(status), error: object["error"]?.string,
-            errorDescription: object["error_description"]?.string,
-            correlationID: object["correlation_id"]?.string)
+            status: Int(try form.integer(1).orDamage()), error: try form.text(2), errorDescription: try form.text(3),
+            correlationID: try form.text(4))
+    }
+}
+
+/// The salts and values behind the digests of an event.
+struct PersonalValues: SealedForm {
+    var values: [(name: String, salt: [UInt8], value: SecretText)]
+
+    init() { values = [] }
+
+    func write(to form: inout FormWriter) {
+        for (name, salt, value) in values {
+            form.nest(1) { form in
+                form.text(1, name)
+                form.bytes(2, salt)
+                form.text(3, value.reveal())
+            }
+        }
+    }
+
+    init(from form: inout FormReader) throws(FormDamage) {
+        self.init()
+        while var entry = try form.nested(1) {
+            let name = try entry.text(1).orDamage()
+            let salt = Array(try entry.bytes(2).orDamage())
+            values.append((name, salt, SecretText(try entry.text(3).orDamage())))
+        }
     }
 }

@@ -1,100 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeJSON
 
-extension KeptGrant {
-    var sealedForm: JSONValue {
-        var object = SealedForm.object()
-        object.set("answer", answer.sealedForm)
-        object.set("provider", provider.sealedForm)
-        object.set("issuer", issuer.sealedForm)
-        object.set("subject", subject.text)
-        object.set("requested", requested.names)
-        if let client { object.set("client", client.sealedForm) }
-        if let notice {
-            var member: JSONValue = ["text": JSONValue(notice.text)]
-            member.set("assumed", notice.isAssumed)
-            object.set("notice", member)
-        }
-        object.set("caller", caller)
-        SealedForm.set("request_id", requestID, in: &object)
-        object.set("issued_at", issuedAt.milliseconds)
-        return object
+extension KeptGrant: SealedForm {
+    func write(to form: inout FormWriter) {
+        form.nest(1) { answer.write(to: &$0) }
+        form.text(2, provider.name)
+        form.text(3, provider.environment)
+        form.text(4, issuer.clientID)
+        form.text(5, issuer.tokenEndpoint)
+        form.text(6, subject.text)
+        form.texts(7, requested.names)
+        if let client { form.nest(8) { client.write(to: &$0) } }
+        form.text(9, notice?.text)
+        form.flag(10, notice?.isAssumed)
+        form.text(11, caller)
+        form.text(12, requestID)
+        form.integer(13, issuedAt.milliseconds)
     }
 
-    init?(sealedForm object: JSONValue) {
-        guard let answer = object["answer"].flatMap(TokenAnswer.init(sealedForm:)),
-            let provider = object["provider"]?["name"]?.string,
-            let clientID = object["issuer"]?["client_id"]?.string,
-            let tokenEndpoint = object["issuer"]?["token_endpoint"]?.string,
-            let subject = object["subject"]?.string.flatMap(Subject.init),
-            let requested = object["requested"]?.array, let caller = object["caller"]?.string,
-            let issuedAt = object["issued_at"]?.integer
-        else { return nil }
+    init(from form: inout FormReader) throws(FormDamage) {
+        var answer = try form.nested(1).orDamage()
         self.init(
-            answer: answer,
-            provider: ProviderKey(name: provider, environment: object["provider"]?["environment"]?.string),
-            issuer: IssuingClient(clientID: clientID, tokenEndpoint: tokenEndpoint), subject: subject,
-            requested: ScopeSet(requested.compactMap(\.string)),
-            client: object["client"].map(ClientApp.init(sealedForm:)),
-            notice: object["notice"].flatMap(NoticeReference.init(sealedForm:)), caller: caller,
-            requestID: object["request_id"]?.string, issuedAt: Instant(milliseconds: issuedAt))
+            answer: try TokenAnswer(from: &answer),
+            provider: ProviderKey(name: try form.text(2).orDamage(), environment: try form.text(3)),
+            issuer: IssuingClient(
+                clientID: try form.text(4).orDamage(), tokenEndpoint: try form.text(5).orDamage()),
+            subject: try Subject(try form.text(6).orDamage()).orDamage(),
+            requested: ScopeSet(try form.texts(7).orDamage()), client: try ClientApp(nestedIn: &form),
+            notice: try NoticeReference(in: &form), caller: try form.text(11).orDamage(),
+            requestID: try form.text(12), issuedAt: Instant(milliseconds: try form.integer(13).orDamage()))
     }
 }
 
 extension TokenAnswer {
-    fileprivate var sealedForm: JSONValue {
-        var object = tokens.filled(.object())
-        if let scopes { object.set("scope", scopes.names) }
-        if let expiresIn { object.set("expires_in", expiresIn) }
-        if let refreshTokenExpiresIn { object.set("refresh_token_expires_in", refreshTokenExpiresIn) }
-        if !oddities.isEmpty { object.set("oddities", oddities) }
-        return object
+    fileprivate func write(to form: inout FormWriter) {
+        tokens.write(to: &form)
+        form.texts(5, scopes?.names)
+        form.integer(6, expiresIn)
+        form.integer(7, refreshTokenExpiresIn)
+        if !oddities.isEmpty { form.texts(8, oddities) }
     }
 
-    fileprivate init?(sealedForm object: JSONValue) {
-        guard let tokens = TokenSet(sealedForm: object) else { return nil }
+    fileprivate init(from form: inout FormReader) throws(FormDamage) {
         self.init(
-            tokens: tokens, scopes: object["scope"]?.array.map { ScopeSet($0.compactMap(\.string)) },
-            expiresIn: object["expires_in"]?.integer,
-            refreshTokenExpiresIn: object["refresh_token_expires_in"]?.integer,
-            oddities: object["oddities"]?.array?.compactMap(\.string) ?? [])
-    }
-}
-
-extension ProviderKey {
-    fileprivate var sealedForm: JSONValue {
-        var object: JSONValue = ["name": JSONValue(name)]
-        SealedForm.set("environment", environment, in: &object)
-        return object
-    }
-}
-
-extension IssuingClient {
-    fileprivate var sealedForm: JSONValue {
-        ["client_id": JSONValue(clientID), "token_endpoint": JSONValue(tokenEndpoint)]
+            tokens: try TokenSet(from: &form), scopes: try form.texts(5).map { ScopeSet($0) },
+            expiresIn: try form.integer(6), refreshTokenExpiresIn: try form.integer(7),
+            oddities: try form.texts(8) ?? [])
     }
 }
 
 extension ClientApp {
-    fileprivate var sealedForm: JSONValue {
-        var object = JSONValue.object()
-        SealedForm.set("platform", platform, in: &object)
-        SealedForm.set("product_name", productName, in: &object)
-        SealedForm.set("sdk_version", sdkVersion, in: &object)
-        return object
+    fileprivate func write(to form: inout FormWriter) {
+        form.text(1, platform)
+        form.text(2, productName)
+        form.text(3, sdkVersion)
     }
 
-    fileprivate init(sealedForm object: JSONValue) {
-        self.init(
-            platform: object["platform"]?.string, productName: object["product_name"]?.string,
-            sdkVersion: object["sdk_version"]?.string)
+    fileprivate init?(nestedIn form: inout FormReader) throws(FormDamage) {
+        guard var app = try form.nested(8) else { return nil }
+        self.init(platform: try app.text(1), productName: try app.text(2), sdkVersion: try app.text(3))
     }
 }
 
 extension NoticeReference {
-    fileprivate init?(sealedForm object: JSONValue) {
-        guard let text = object["text"]?.string else { return nil }
-        self.init(text: text, isAssumed: object["assumed"]?.boolean ?? false)
+    fileprivate init?(in form: inout FormReader) throws(FormDamage) {
+        guard let text = try form.text(9) else { return nil }
+        self.init(text: text, isAssumed: try form.flag(10).orDamage())
     }
 }

@@ -20,7 +20,7 @@ internal import COpenSSL
 
     /// New key material from the random generator.
     package convenience init(random count: Int) {
-        var bytes = randomBytes(count)
+        var bytes = randomKey(count)
         self.init(bytes)
         wipe(&bytes)
     }

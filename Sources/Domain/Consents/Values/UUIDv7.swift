@@ -29,7 +29,11 @@ package struct UUIDv7: Hashable, Comparable, Sendable {
 
     /// 16 bytes, most significant first.
     package var bytes: [UInt8] {
-        (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * ($0 % 8))) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
+        return bytes
     }
 
     package var hexadecimal: String { Hexadecimal.text(of: bytes) }

@@ -75,13 +75,14 @@ let package = Package(
         door("CSQLite", "sqlite3", "libsqlite3-dev"),
         door("COpenSSL", "libcrypto", "libssl-dev"),
         .target(name: "CLinux", path: "Sources/C/CLinux"),
+        .target(name: "CBlocks", path: "Sources/C/CBlocks"),
 
         // Native: one room a C library; the only storey where `unsafe` is written
         room("Native", "NativeSystem", ["CLinux"]),
         room("Native", "NativeEventLoop", ["CLinux", "NativeSystem"]),
-        room("Native", "NativeCurl", ["CCurl", "NativeEventLoop", "NativeSystem"]),
+        room("Native", "NativeCurl", ["CBlocks", "CCurl", "NativeEventLoop", "NativeSystem"]),
         room("Native", "NativeHTTPServer", ["CMicrohttpd", "CLinux", "NativeEventLoop", "NativeSystem"]),
-        room("Native", "NativeJSON", ["CJansson"]),
+        room("Native", "NativeJSON", ["CBlocks", "CJansson"]),
         room("Native", "NativeYAML", ["CYAML"]),
         room("Native", "NativeSQLite", ["CSQLite", "NativeSystem"]),
         room("Native", "NativeCrypto", ["COpenSSL", "NativeSystem"]),

@@ -14,19 +14,19 @@ package enum ConsentJSON {
         var json = JSONValue.object()
         json.set("id", record.id.description)
         json.set("provider", record.provider.name)
-        json.set("environment", record.provider.environment)
+        json.set("environment", orNull: record.provider.environment)
         json.set("subject", consent.subject.text)
-        json.set("provider_subject", consent.providerSubject?.reveal())
+        json.set("provider_subject", orNull: consent.providerSubject?.reveal())
         json.set("status", record.status.rawValue)
-        json.set("status_reason", record.statusReason?.rawValue)
-        json.set("superseded_by", record.supersededBy?.description)
+        json.set("status_reason", orNull: record.statusReason?.rawValue)
+        json.set("superseded_by", orNull: record.supersededBy?.description)
         json.set("scopes", scopes(of: record))
         json.set("profile_status", record.profileStatus.rawValue)
-        json.set("profile_fetched_at", record.profileFetchedAt?.text)
+        json.set("profile_fetched_at", orNull: record.profileFetchedAt?.text)
         if includingProfile { json.set("profile", consent.profile.map(claims(of:))) }
         setTimes(of: record, in: &json)
         json.set("client", record.client.map(app))
-        json.set("notice", record.notice?.text)
+        json.set("notice", orNull: record.notice?.text)
         json.set("created_at", record.createdAt.text)
         json.set("updated_at", record.updatedAt.text)
         return json
@@ -60,18 +60,18 @@ package enum ConsentJSON {
     }
 
     private static func setTimes(of record: ConsentRecord, in json: inout JSONValue) {
-        json.set("access_token_expires_at", record.accessTokenExpiresAt?.text)
+        json.set("access_token_expires_at", orNull: record.accessTokenExpiresAt?.text)
         json.set("refreshable", record.isRefreshable)
-        json.set("last_refreshed_at", record.lastRefreshedAt?.text)
-        json.set("next_refresh_at", record.timing.dueAt?.text)
+        json.set("last_refreshed_at", orNull: record.lastRefreshedAt?.text)
+        json.set("next_refresh_at", orNull: record.timing.dueAt?.text)
         json.set("refresh_failures", record.refreshFailures)
     }
 
     private static func app(_ client: ClientApp) -> JSONValue {
         var json = JSONValue.object()
-        json.set("platform", client.platform)
-        json.set("product_name", client.productName)
-        json.set("sdk_version", client.sdkVersion)
+        json.set("platform", orNull: client.platform)
+        json.set("product_name", orNull: client.productName)
+        json.set("sdk_version", orNull: client.sdkVersion)
         return json
     }
 }

@@ -5,62 +5,44 @@ extension JSONValue {
     package static var null: JSONValue { unsafe JSONValue(owning: json_null()) }
 
     /// An empty object.
-    package static func object() -> JSONValue { unsafe made(json_object()) }
+    package static func object() -> JSONValue { JSONValue(JSONPart.object()) }
 
     /// An array of those elements.
-    package static func array(_ elements: [JSONValue] = []) -> JSONValue {
-        var value = unsafe made(json_array())
-        for element in elements { value.append(element) }
-        return value
-    }
+    package static func array(_ elements: [JSONValue] = []) -> JSONValue { JSONValue(JSONPart.array(of: elements)) }
 
-    package init(_ text: String) { self = unsafe Self.made(Self.node(of: text)) }
+    package init(_ text: String) { self.init(JSONPart(text)) }
 
-    package init(_ number: Int64) { self = unsafe Self.made(json_integer(json_int_t(number))) }
+    package init(_ number: Int64) { self.init(JSONPart(number)) }
 
     /// A number with 17 significant digits; null where it is not finite, which JSON cannot say.
-    package init(_ number: Double) { self = number.isFinite ? unsafe Self.made(json_real(number)) : .null }
+    package init(_ number: Double) { self.init(JSONPart(number)) }
 
     package init(_ truth: Bool) { unsafe self.init(owning: truth ? json_true() : json_false()) }
 
+    /// A value of its own of what stands nowhere yet.
+    package init(_ part: consuming JSONPart) { unsafe self.init(owning: part.release()) }
+
     /// Puts a member at the end, or a new value in the place of the member of that name.
     /// Precondition: the value is an object.
-    package mutating func set(_ name: String, _ value: JSONValue) { unsafe put(json_incref(value.node), as: name) }
+    package mutating func set(_ name: String, _ value: some JSONConvertible) { put(value.part(), as: name) }
 
-    /// Most members are texts; they need no document of their own on the way.
-    package mutating func set(_ name: String, _ text: String) { unsafe put(Self.node(of: text), as: name) }
+    // What most members are, said once more without a type parameter: a generic call costs as much as the member.
+    package mutating func set(_ name: String, _ text: String) { put(JSONPart(text), as: name) }
+    package mutating func set(_ name: String, orNull text: String?) { put(text.part(), as: name) }
+    package mutating func set(_ name: String, _ value: JSONValue) { put(value.part(), as: name) }
 
-    package mutating func set(_ name: String, _ value: some JSONConvertible) { set(name, value.json) }
-
-    /// Puts an element at the end. Precondition: the value is an array.
-    package mutating func append(_ element: JSONValue) {
-        precondition(kind == .array, "an element can be appended to an array only")
-        makeUnique()
-        Self.check(unsafe json_array_append_new(node, json_incref(element.node)))
-    }
-
-    package mutating func append(_ element: some JSONConvertible) { append(element.json) }
-
-    /// Takes over the reference that `member` brings. jansson refuses nil, which is what it gives without memory.
-    private mutating func put(_ member: UnsafeMutablePointer<json_t>?, as name: String) {
+    private mutating func put(_ member: consuming JSONPart, as name: String) {
         precondition(kind == .object, "a member can be set in an object only")
         makeUnique()
-        var name = name
-        let code = name.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) {
-                unsafe json_object_setn_new_nocheck(node, $0.baseAddress ?? Self.emptyText, $0.count, member)
-            }
-        }
-        Self.check(code)
+        unsafe member.put(as: name, into: node)
     }
 
-    private static func node(of text: String) -> UnsafeMutablePointer<json_t>? {
-        var text = text
-        return text.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) {
-                unsafe json_stringn_nocheck($0.baseAddress ?? emptyText, $0.count)
-            }
-        }
+    /// Puts an element at the end. Precondition: the value is an array.
+    package mutating func append(_ element: some JSONConvertible) {
+        precondition(kind == .array, "an element can be appended to an array only")
+        let part = element.part()
+        makeUnique()
+        unsafe part.append(to: node)
     }
 
     /// Copies one level unless this variable holds the only reference to the node.
@@ -68,40 +50,38 @@ extension JSONValue {
         if isKnownUniquelyReferenced(&document), unsafe document.root == node, unsafe node.pointee.refcount == 1 {
             return
         }
-        self = unsafe Self.made(json_copy(node))
-    }
-
-    /// jansson gives nothing where there is no memory: the only fault left, and no caller can mend it.
-    private static func made(_ node: UnsafeMutablePointer<json_t>?) -> JSONValue {
-        guard let node = unsafe node else { preconditionFailure("no memory for a JSON value") }
-        return unsafe JSONValue(owning: node)
-    }
-
-    private static func check(_ code: Int32) { precondition(code == 0, "no memory for a JSON value") }
-
-    private static var emptyText: UnsafePointer<CChar> {
-        let empty: StaticString = ""
-        return unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
+        self = unsafe JSONValue(JSONPart.made(json_copy(node)))
     }
 }
 
 /// What can stand as a member or element as it is.
-package protocol JSONConvertible { var json: JSONValue { get } }
+package protocol JSONConvertible {
+    /// Made anew, or one reference more to what there is already.
+    func part() -> JSONPart
+}
 
-extension JSONValue: JSONConvertible { package var json: JSONValue { self } }
-extension String: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
-extension Int: JSONConvertible { package var json: JSONValue { JSONValue(Int64(self)) } }
-extension Int64: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
-extension Double: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
-extension Bool: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
+extension JSONConvertible {
+    package var json: JSONValue { JSONValue(part()) }
+}
+
+extension JSONValue: JSONConvertible {
+    package func part() -> JSONPart { unsafe JSONPart(owning: json_incref(node)) }
+}
+extension String: JSONConvertible { package func part() -> JSONPart { JSONPart(self) } }
+extension Int: JSONConvertible { package func part() -> JSONPart { JSONPart(Int64(self)) } }
+extension Int64: JSONConvertible { package func part() -> JSONPart { JSONPart(self) } }
+extension Double: JSONConvertible { package func part() -> JSONPart { JSONPart(self) } }
+extension Bool: JSONConvertible {
+    package func part() -> JSONPart { unsafe JSONPart(owning: self ? json_true() : json_false()) }
+}
 extension Optional: JSONConvertible where Wrapped: JSONConvertible {
-    package var json: JSONValue {
-        // A closure, not a key path: in generic code the runtime would build one for each call.
-        map { $0.json } ?? .null
+    package func part() -> JSONPart {
+        guard let self else { return unsafe JSONPart(owning: json_null()) }
+        return self.part()
     }
 }
 extension Array: JSONConvertible where Element: JSONConvertible {
-    package var json: JSONValue { .array(map { $0.json }) }
+    package func part() -> JSONPart { JSONPart.array(of: self) }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {

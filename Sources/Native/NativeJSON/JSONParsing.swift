@@ -44,6 +44,7 @@ extension JSONValue {
     }
 
     private static func load(_ text: ArraySlice<UInt8>, flags: Int32) -> (value: JSONValue?, report: JSONReport) {
+        takeMemoryFromBlocks()
         var error = json_error_t()
         let node = unsafe text.withUnsafeBytes { raw in
             unsafe json_loadb(raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count, Int(flags), &error)

@@ -27,22 +27,25 @@ package enum JSONStyle: Sendable {
 extension JSONValue {
     /// The bytes of this value. Precondition: not nested deeper than 2,048 levels.
     package func serialized(_ style: JSONStyle) -> [UInt8] {
-        // Holds nearly all that the house writes: what is longer is written twice.
-        let first = dump(style, capacity: 4096)
-        if first.needed <= 4096 { return first.bytes }
-        return dump(style, capacity: first.needed).bytes
+        // On the stack, and long enough for nearly all that the house writes: what is longer is written twice.
+        var scratch = InlineArray<4096, UInt8>(repeating: 0)
+        let (bytes, needed) = unsafe withUnsafeMutableBytes(of: &scratch) { scratch in
+            let needed = unsafe dump(style, into: scratch)
+            let isWhole = needed <= scratch.count
+            return unsafe (isWhole ? [UInt8](UnsafeRawBufferPointer(rebasing: scratch[..<needed])) : [], needed)
+        }
+        if needed == bytes.count { return bytes }
+        return unsafe [UInt8](unsafeUninitializedCapacity: needed) { buffer, count in
+            count = unsafe min(needed, dump(style, into: UnsafeMutableRawBufferPointer(buffer)))
+        }
     }
 
-    private func dump(_ style: JSONStyle, capacity: Int) -> (bytes: [UInt8], needed: Int) {
-        var needed = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-            unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-                unsafe needed = json_dumpb(
-                    node, characters.baseAddress, capacity, Int(style.flags | JSON_ENCODE_ANY))
-            }
-            count = min(needed, capacity)
-        }
+    /// - Returns: how many bytes there are; none is written beyond the buffer.
+    private func dump(_ style: JSONStyle, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let characters = unsafe buffer.assumingMemoryBound(to: CChar.self)
+        let needed = unsafe json_dumpb(
+            node, characters.baseAddress, characters.count, Int(style.flags | JSON_ENCODE_ANY))
         precondition(needed > 0, "a JSON value nests too deeply to be written")
-        return (bytes, needed)
+        return needed
     }
 }

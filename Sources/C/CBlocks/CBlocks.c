@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CBlocks.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// glibc's chunks are multiples of 16 bytes, of which 8 are its own: 24, 40, … 536 bytes for whoever asks.
+enum { smallest = 24, step = 16, kinds = 33, largest = smallest + step * (kinds - 1) };
+// What a thread keeps of each size, in bytes: a megabyte in all.
+enum { most = 32 << 10 };
+
+struct block { struct block *next; };
+struct kept { struct block *first[kinds]; uint32_t count[kinds]; bool ends_with_thread; };
+
+static _Thread_local struct kept kept;
+static pthread_key_t thread_end;
+static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
+static bool knows_thread_end;
+
+static void let_go(void *argument) {
+  struct kept *all = argument;
+  for (int kind = 0; kind < kinds; kind++) {
+    for (struct block *block = all->first[kind], *next; block; block = next) {
+      next = block->next;
+      free(block);
+    }
+  }
+  *all = (struct kept){0};
+}
+
+static void prepare(void) { knows_thread_end = pthread_key_create(&thread_end, let_go) == 0; }
+
+// Nothing is kept on a thread whose end nobody would tell.
+static bool may_keep(void) {
+  if (kept.ends_with_thread) return true;
+  pthread_once(&is_prepared, prepare);
+  if (!knows_thread_end || pthread_setspecific(thread_end, &kept) != 0) return false;
+  return kept.ends_with_thread = true;
+}
+
+void *cblocks_take(size_t size) {
+  if (size > largest) return malloc(size);
+  const size_t kind = size <= smallest ? 0 : (size - smallest + step - 1) / step;
+  struct block *block = kept.first[kind];
+  if (!block) return malloc(smallest + step * kind);
+  kept.first[kind] = block->next;
+  kept.count[kind]--;
+  return block;
+}
+
+void cblocks_give(void *block) {
+  if (!block) return;
+  const size_t size = malloc_usable_size(block);
+  if (size >= smallest && size < largest + step) {
+    const size_t kind = (size - smallest) / step;
+    if (kept.count[kind] < most / (smallest + step * kind) && may_keep()) {
+      struct block *given = block;
+      given->next = kept.first[kind];
+      kept.first[kind] = given;
+      kept.count[kind]++;
+      return;
+    }
+  }
+  free(block);
+}
+
+void *cblocks_resize(void *block, size_t size) {
+  if (!block) return cblocks_take(size);
+  const size_t held = malloc_usable_size(block);
+  if (held > largest && size > largest) return realloc(block, size);
+  if (size <= held && held <= largest) return block;
+  void *other = cblocks_take(size);
+  if (!other) return NULL;
+  memcpy(other, block, held < size ? held : size);
+  cblocks_give(block);
+  return other;
+}
+
+void *cblocks_take_zeroed(size_t count, size_t size) {
+  if (size != 0 && count > SIZE_MAX / size) return NULL;
+  if (count * size > largest) return calloc(count, size);
+  void *block = cblocks_take(count * size);
+  return block ? memset(block, 0, count * size) : NULL;
+}
+
+char *cblocks_copy(const char *text) {
+  const size_t size = strlen(text) + 1;
+  char *copy = cblocks_take(size);
+  return copy ? memcpy(copy, text, size) : NULL;
+}

@@ -83,7 +83,7 @@ package struct TokenTiming: Sendable, Equatable {
 
 /// A record as the store hands it out: the readable part, the envelopes, and the blind index of its subject.
 package struct StoredConsent: Sendable {
-    package var record: ConsentRecord
+    @Boxed package var record: ConsentRecord
     package var subjectIndex: BlindIndex
     /// The consent's own key under the ring's; nil once the consent was erased.
     package var key: SealedBytes?
@@ -136,7 +136,7 @@ package struct RefreshAttempt: Sendable, Equatable {
 
 /// A record opened for somebody who may read it.
 package struct OpenedConsent: Sendable {
-    package var record: ConsentRecord
+    @Boxed package var record: ConsentRecord
     package var subject: Subject
     package var providerSubject: SecretText?
     /// The attributes; nil where none are held.

@@ -88,6 +88,7 @@ void *cblocks_take_zeroed(size_t count, size_t size) {
 }
 
 char *cblocks_copy(const char *text) {
+  if (!text) return NULL;
   const size_t size = strlen(text) + 1;
   char *copy = cblocks_take(size);
   return copy ? memcpy(copy, text, size) : NULL;

@@ -61,11 +61,18 @@ extension IPAddress {
 /// Which addresses a request may be sent to, asked for each address that is dialled.
 package struct AddressPolicy: Sendable {
     package let allows: @Sendable (IPAddress) -> Bool
+    /// Whether nobody has to be asked.
+    let allowsAll: Bool
 
-    package init(allows: @escaping @Sendable (IPAddress) -> Bool) { self.allows = allows }
+    package init(allows: @escaping @Sendable (IPAddress) -> Bool) { self.init(allowsAll: false, allows) }
+
+    private init(allowsAll: Bool, _ allows: @escaping @Sendable (IPAddress) -> Bool) {
+        self.allows = allows
+        self.allowsAll = allowsAll
+    }
 
     /// Every address, for hosts that stand in the configuration.
-    package static let any = AddressPolicy { _ in true }
+    package static let any = AddressPolicy(allowsAll: true) { _ in true }
     /// Public addresses, for URLs that a provider told us.
     package static let publicOnly = AddressPolicy(allows: \.isPublic)
 }

@@ -35,8 +35,9 @@ func prepareToSend(
 ) -> Int32 {
     guard let handle = unsafe handle(context), let request = handle.call?.request else { return CURL_PREREQFUNC_ABORT }
     // A kept connection was dialled under another call's policy.
-    let dialled = unsafe address.flatMap { unsafe IPAddress(String(cString: $0)) }
-    let isAllowed = handle.exchange.isProxied || dialled.map(request.addresses.allows) ?? true
+    let isAsked = !handle.exchange.isProxied && !request.addresses.allowsAll
+    let dialled = unsafe isAsked ? address.flatMap { unsafe IPAddress(String(cString: $0)) } : nil
+    let isAllowed = dialled.map(request.addresses.allows) ?? true
     let maySend = handle.exchange.beforeSending(isAddressAllowed: isAllowed, fence: request.beforeFirstByte)
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CBlocks
 internal import CCurl
 internal import Glibc
 package import NativeEventLoop
@@ -25,6 +26,8 @@ internal import NativeSystem
     /// Servers that ended a kept connection under a request: there every request gets a connection of its own until
     /// then. Some servers close after each answer and do not say so.
     private var unsteady: [String: MonotonicInstant] = [:]
+    /// Of the URLs that were called: a configuration has a handful, and taking one apart costs more than a header.
+    private var endpoints: [String: CurlEndpoint] = [:]
     private static let unsteadyFor = Duration.seconds(600)
 
     /// - Throws: `local` where libcurl could not be set up.
@@ -83,11 +86,21 @@ internal import NativeSystem
         do throws(NotSentReason) {
             if isStopped { throw .stopped }
             if active.count >= configuration.calls { throw .tooManyCalls }
-            let endpoint = try CurlEndpoint.checked(call.request)
+            let endpoint = try endpoint(of: call.request)
+            try endpoint.check(call.request)
             try start(call, on: freeHandle(), to: endpoint)
         } catch {
             call.resume(.notSent(error))
         }
+    }
+
+    /// - Throws: `badURL`.
+    private func endpoint(of request: CurlRequest) throws(NotSentReason) -> CurlEndpoint {
+        if let known = endpoints[request.url] { return known }
+        guard let endpoint = CurlEndpoint(request.url) else { throw .badURL }
+        if endpoints.count >= 64 { endpoints = [:] }
+        endpoints[request.url] = endpoint
+        return endpoint
     }
 
     private func freeHandle() throws(NotSentReason) -> EasyHandle {
@@ -268,4 +281,8 @@ internal import NativeSystem
 }
 
 /// libcurl's own state, set up once a process before the first handle (curl_global_init(3)).
-private let isLibcurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+/// A call takes and gives back some eighty small blocks.
+private let isLibcurlReady =
+    unsafe curl_global_init_mem(
+        Int(CURL_GLOBAL_DEFAULT), cblocks_take, cblocks_give, cblocks_resize, cblocks_copy, cblocks_take_zeroed)
+    == CURLE_OK

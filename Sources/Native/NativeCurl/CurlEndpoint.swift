@@ -9,9 +9,10 @@ struct CurlEndpoint {
     let isPlain: Bool
     /// 1 to 65535.
     let port: String
-
     /// What tells one server from another: scheme, host and port.
-    var origin: String { "\(isPlain ? "http" : "https")://\(host):\(port)" }
+    let origin: String
+    /// Nil where the host is a name.
+    private let address: IPAddress?
 
     /// - Returns: nil for what is no URL, or has a user name in it.
     init?(_ url: String) {
@@ -20,16 +21,16 @@ struct CurlEndpoint {
         host = isBracketed ? String(parts.host.dropFirst().dropLast()) : parts.host.lowercased()
         isPlain = parts.scheme == "http"
         port = parts.port
+        origin = "\(parts.scheme)://\(host):\(port)"
+        address = IPAddress(host)
         guard isPlain || parts.scheme == "https" else { return nil }
     }
 
-    /// - Throws: `badURL`, `plainHTTPRefused`, `addressRefused`.
-    static func checked(_ request: CurlRequest) throws(NotSentReason) -> CurlEndpoint {
-        guard let endpoint = CurlEndpoint(request.url) else { throw .badURL }
-        let address = IPAddress(endpoint.host)
-        if endpoint.isPlain, endpoint.host != "localhost", address?.isLoopback != true { throw .plainHTTPRefused }
+    /// Whether a request may be sent there.
+    /// - Throws: `plainHTTPRefused`, `addressRefused`.
+    func check(_ request: CurlRequest) throws(NotSentReason) {
+        if isPlain, host != "localhost", address?.isLoopback != true { throw .plainHTTPRefused }
         if let address, address.isLinkLocalOrMetadata || !request.addresses.allows(address) { throw .addressRefused }
-        return endpoint
     }
 
     /// A proxy's URL as scheme, host and port; a fixed sentence for what is none.

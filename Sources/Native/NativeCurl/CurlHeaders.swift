@@ -8,7 +8,18 @@ package struct CurlHeaders: Sendable {
     init(lines: [UInt8]) { self.lines = lines }
 
     /// The value of the first field of that name, written in lower case; bad UTF-8 is repaired.
-    package subscript(name: String) -> String? { fields.first { Self.isNamed($0, name) }.map(Self.value) }
+    package subscript(name: String) -> String? { bytes(of: name).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The bytes of the value of the first field of that name, written in lower case.
+    package func bytes(of name: String) -> ArraySlice<UInt8>? {
+        var start = lines.startIndex
+        while start < lines.endIndex {
+            let end = lines[start...].firstIndex(of: 0x0A) ?? lines.endIndex
+            if Self.isNamed(lines[start..<end], name) { return Self.value(in: lines[start..<end]) }
+            start = end + 1
+        }
+        return nil
+    }
 
     /// The values of every field of that name, written in lower case.
     package func values(of name: String) -> [String] { fields.filter { Self.isNamed($0, name) }.map(Self.value) }
@@ -25,14 +36,23 @@ package struct CurlHeaders: Sendable {
     private static func isNamed(_ field: ArraySlice<UInt8>, _ name: String) -> Bool {
         let length = name.utf8.count
         guard field.count > length, field[field.startIndex + length] == 0x3A else { return false }
-        return zip(field, name.utf8).allSatisfy { lowered($0) == $1 }
+        var index = field.startIndex
+        for byte in name.utf8 {
+            guard lowered(field[index]) == byte else { return false }
+            index += 1
+        }
+        return true
     }
 
     private static func value(of field: ArraySlice<UInt8>) -> String {
+        String(decoding: value(in: field), as: UTF8.self)
+    }
+
+    private static func value(in field: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         let value = field.drop { $0 != 0x3A }.dropFirst().drop(while: isBlank)
         let end = value.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? value.startIndex
-        return String(decoding: value[..<end], as: UTF8.self)
+        return value[..<end]
     }
 
     private static func lowered(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }

@@ -10,5 +10,5 @@
 void *_Nullable cblocks_take(size_t size);
 void *_Nullable cblocks_resize(void *_Nullable block, size_t size);
 void *_Nullable cblocks_take_zeroed(size_t count, size_t size);
-char *_Nullable cblocks_copy(const char *_Nonnull text);
+char *_Nullable cblocks_copy(const char *_Nullable text);
 void cblocks_give(void *_Nullable block);

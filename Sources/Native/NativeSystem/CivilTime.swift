@@ -25,11 +25,16 @@ package func appendRFC3339(milliseconds: Int64, to text: inout [UInt8]) {
     var date = unsafe tm()
     _ = unsafe gmtime_r(&seconds, &date)
     append(unsafe date.tm_year + 1900, width: 4, to: &text)
-    let fields = unsafe [date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec]
-    for (sign, number) in zip("--T::".utf8, fields) {
-        text.append(sign)
-        append(number, width: 2, to: &text)
-    }
+    text.append(UInt8(ascii: "-"))
+    append(unsafe date.tm_mon + 1, width: 2, to: &text)
+    text.append(UInt8(ascii: "-"))
+    append(unsafe date.tm_mday, width: 2, to: &text)
+    text.append(UInt8(ascii: "T"))
+    append(unsafe date.tm_hour, width: 2, to: &text)
+    text.append(UInt8(ascii: ":"))
+    append(unsafe date.tm_min, width: 2, to: &text)
+    text.append(UInt8(ascii: ":"))
+    append(unsafe date.tm_sec, width: 2, to: &text)
     text.append(UInt8(ascii: "."))
     append(Int32(thousandths), width: 3, to: &text)
     text.append(UInt8(ascii: "Z"))

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Writes whole lines to a descriptor from a thread of its own, so that a slow reader holds up nobody who logs.
 ///
-/// A line waits up to two milliseconds for others: waking the thread for each costs whoever logs more than making it.
+/// A line waits up to five milliseconds for others: waking the thread for each costs whoever logs more than making it.
 /// Lines that wait are written together, in one write(2) for as many as fit into `PIPE_BUF` (4,096 bytes): what others
 /// write to the same pipe never lands inside a line. What the descriptor refuses is dropped.
 package final class LineWriter: Sendable {
@@ -54,7 +54,8 @@ package final class LineWriter: Sendable {
     }
 
     private func run() {
-        while let batch = nextBatch() {
+        var batch: [UInt8] = []
+        while takeNext(&batch) {
             var start = 0
             while start < batch.count {
                 let end = Self.end(of: batch, from: start)
@@ -66,20 +67,24 @@ package final class LineWriter: Sendable {
         state.change { $0.hasEnded = true }
     }
 
-    /// Nil when there is nothing left and the writer was stopped.
-    private func nextBatch() -> [UInt8]? {
+    /// What a batch may take up once it is written; nearly all are shorter.
+    private static let keptCapacity = 64 << 10
+
+    /// Hands the memory of the batch that was written back to whoever appends.
+    /// - Returns: false when there is nothing left and the writer was stopped.
+    private func takeNext(_ batch: inout [UInt8]) -> Bool {
+        batch.removeAll(keepingCapacity: batch.capacity <= LineWriter.keptCapacity)
         let isStopping = state.wait(until: nil) { state -> Bool? in
             state.waiting.isEmpty && !state.isStopping ? nil : state.isStopping
         }
         // Nobody's change wakes a thread that naps: that is what it is for.
-        if isStopping == false { usleep(2000) }
-        let batch = state.wait(until: nil) { state -> [UInt8]? in
-            guard !state.waiting.isEmpty else { return state.isStopping ? [] : nil }
-            defer { state.waiting = [] }
+        if isStopping == false { usleep(5000) }
+        return state.wait(until: nil) { state -> Bool? in
+            guard !state.waiting.isEmpty else { return state.isStopping ? false : nil }
+            swap(&state.waiting, &batch)
             state.isWriting = true
-            return state.waiting
-        }
-        return batch?.isEmpty ?? true ? nil : batch
+            return true
+        } ?? false
     }
 
     /// The end of the last whole line within 4,096 bytes, or of the first line where that is longer.

@@ -55,8 +55,7 @@ package struct Log: Sendable {
     /// was begun by (``LogContext``) come last.
     package func write(_ level: LogLevel, _ sentence: StaticString, _ facts: () -> [Fact]) {
         guard isWritten(level) else { return }
-        let own = context.isEmpty ? facts() : context + facts()
-        output.write(level, sentence, LogContext.current.map { own + $0.facts } ?? own)
+        output.write(level, sentence, context, facts(), LogContext.current)
     }
 }
 
@@ -78,8 +77,11 @@ private final class LogOutput: Sendable {
         self.now = now
     }
 
-    func write(_ level: LogLevel, _ sentence: StaticString, _ facts: [Fact]) {
-        let line = LogLine(milliseconds: now(), level: level, sentence: sentence, facts: facts)
+    func write(
+        _ level: LogLevel, _ sentence: StaticString, _ standing: [Fact], _ facts: [Fact], _ origin: LogContext?
+    ) {
+        let line = LogLine(
+            milliseconds: now(), level: level, sentence: sentence, standing: standing, facts: facts, origin: origin)
         guard sink.write(line.rendered(as: format)) else {
             lost.add(1, ordering: .relaxed)
             lostInAll.add(1, ordering: .relaxed)

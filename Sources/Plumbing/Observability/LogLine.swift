@@ -7,7 +7,11 @@ struct LogLine {
     var milliseconds: Int64
     var level: LogLevel
     var sentence: StaticString
+    /// Of the log itself; they come first.
+    var standing: [Fact] = []
     var facts: [Fact]
+    /// Whose facts come last.
+    var origin: LogContext?
 
     /// Longer texts are cut here, in bytes, at a character's border.
     static let longestText = 1000
@@ -24,22 +28,28 @@ struct LogLine {
         var line: [UInt8] = []
         line.reserveCapacity(256)
         appendRFC3339(milliseconds: milliseconds, to: &line)
-        line += " \(level.rawValue) ".utf8
-        line += sentence.description.utf8
-        for fact in facts {
-            guard fact.value != .absent else { continue }
-            line.append(UInt8(ascii: " "))
-            line += fact.key.rawValue.utf8
-            line.append(UInt8(ascii: "="))
-            switch fact.value {
-            case .text(let text): Self.append(Self.cut(text), to: &line)
-            case .integer(let number): line += String(number).utf8
-            case .milliseconds(let duration): line += Self.decimal(duration).utf8
-            case .absent: break
-            }
-        }
+        line.append(UInt8(ascii: " "))
+        line.append(text: level.rawValue)
+        line.append(UInt8(ascii: " "))
+        line.append(text: sentence.description)
+        for fact in standing { Self.append(fact, to: &line) }
+        for fact in facts { Self.append(fact, to: &line) }
+        if let origin { for fact in origin.facts { Self.append(fact, to: &line) } }
         line.append(0x0A)
         return line
+    }
+
+    private static func append(_ fact: Fact, to line: inout [UInt8]) {
+        if case .absent = fact.value { return }
+        line.append(UInt8(ascii: " "))
+        line.append(text: fact.key.rawValue)
+        line.append(UInt8(ascii: "="))
+        switch fact.value {
+        case .text(let text): append(cut(text), to: &line)
+        case .integer(let number): line.append(text: String(number))
+        case .milliseconds(let duration): line.append(text: decimal(duration))
+        case .absent: break
+        }
     }
 
     private func json() -> [UInt8] {
@@ -49,7 +59,7 @@ struct LogLine {
         object.set("time", String(decoding: time, as: UTF8.self))
         object.set("level", level.rawValue)
         object.set("message", sentence.description)
-        for fact in facts {
+        for fact in standing + facts + (origin?.facts ?? []) {
             switch fact.value {
             case .text(let text): object.set(fact.key.rawValue, Self.cut(text))
             case .integer(let number): object.set(fact.key.rawValue, number)
@@ -78,7 +88,7 @@ struct LogLine {
     /// As it is where nothing in it could be misread, else between quotation marks.
     private static func append(_ text: String, to line: inout [UInt8]) {
         if !text.isEmpty, text.utf8.allSatisfy(LineText.isPlain) {
-            line += text.utf8
+            line.append(text: text)
             return
         }
         line.append(UInt8(ascii: "\""))

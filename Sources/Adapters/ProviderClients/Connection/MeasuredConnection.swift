@@ -5,15 +5,34 @@ package import Observability
 /// A provider whose every call is counted, timed and told in one log line, which never holds what was sent or came.
 package final class MeasuredConnection: ProviderConnection {
     private let inner: any ProviderConnection
-    private let metrics: Metrics
     private let time: any Timekeeper
     private let log: Log
+    private let provider: String
+    private let calls: [ProviderCall: CallSeries]
+
+    /// The series of one kind of call.
+    private struct CallSeries: Sendable {
+        let duration: MetricTimer?
+        let outcomes: [ProviderCallOutcome: MetricCounter]
+
+        init(_ call: ProviderCall, of provider: String, in metrics: Metrics) {
+            duration = metrics.timer(.providerCallDuration, [provider, call.rawValue])
+            var outcomes: [ProviderCallOutcome: MetricCounter] = [:]
+            for outcome in ProviderCallOutcome.allCases {
+                outcomes[outcome] = metrics.counter(.providerCalls, [provider, call.rawValue, outcome.rawValue])
+            }
+            self.outcomes = outcomes
+        }
+    }
 
     package init(_ inner: any ProviderConnection, metrics: Metrics, time: any Timekeeper, log: Log) {
         self.inner = inner
-        self.metrics = metrics
         self.time = time
         self.log = log
+        let provider = inner.facts.key.name
+        self.provider = provider
+        calls = Dictionary(
+            uniqueKeysWithValues: ProviderCall.allCases.map { ($0, CallSeries($0, of: provider, in: metrics)) })
     }
 
     package var facts: ProviderFacts { inner.facts }
@@ -61,9 +80,9 @@ package final class MeasuredConnection: ProviderConnection {
 
     private func tell(_ call: ProviderCall, _ measured: MeasuredOutcome, _ heard: HeardStatus, since start: Duration) {
         let duration = time.monotonic - start
-        let provider = facts.key.name
-        metrics.count(.providerCalls, [provider, call.rawValue, measured.outcome.rawValue])
-        metrics.observe(duration, in: .providerCallDuration, [provider, call.rawValue])
+        let series = calls[call]
+        series?.outcomes[measured.outcome]?.count()
+        series?.duration?.observe(duration)
         log.write(measured.outcome.isOrdinary ? .info : .warning, "provider call answered") {
             [
                 Fact(.provider, provider), Fact(.call, call.rawValue), Fact(.outcome, measured.outcome.rawValue),

@@ -24,6 +24,9 @@ package enum Metric: String, Sendable, CaseIterable {
     case processResidentMemory = "process_resident_memory_bytes"
     case processOpenFiles = "process_open_fds"
 
+    /// By its length, which tells nearly all apart: Swift would hash the whole text for each look-up.
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
+
     /// What it tells, in a sentence without a full stop.
     package var help: String {
         switch self {

@@ -82,6 +82,9 @@ package enum ProviderCallOutcome: String, Sendable, CaseIterable {
     case credentialsRefused = "credentials_refused"
     case requestRefused = "request_refused"
     case notSent = "not_sent"
+
+    /// By its length, which tells nearly all apart: Swift would hash the whole text for each look-up.
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
 }
 
 /// What the store made of a write.

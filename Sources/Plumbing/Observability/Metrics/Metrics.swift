@@ -25,9 +25,7 @@ package final class Metrics: Sendable {
 
     /// Puts a duration into a histogram of seconds.
     package func observe(_ duration: Duration, in metric: Metric, _ values: [String]) {
-        let (seconds, attoseconds) = duration.components
-        let whole = max(0, min(seconds, 1_000_000_000))
-        observe(whole * 1_000_000 + max(0, attoseconds) / 1_000_000_000_000, metric, values)
+        observe(duration.wholeMicroseconds, metric, values)
     }
 
     /// Puts a size into a histogram of sizes.
@@ -35,9 +33,43 @@ package final class Metrics: Sendable {
 
     private func observe(_ value: Int64, _ metric: Metric, _ values: [String]) {
         guard case .histogram(let buckets) = metric.kind, let series = families[metric]?.series(values) else { return }
-        let bucket = buckets.bounds.firstIndex { value <= $0 } ?? buckets.bounds.count
-        series.add(value, at: buckets.bounds.count + 1)
-        series.add(1, at: bucket)
+        series.observe(value, in: buckets)
+    }
+
+    /// One series of a counter, looked up once for all times that it is raised; nil where the metric is no counter.
+    /// - Parameter values: as for `count`.
+    package func counter(_ metric: Metric, _ values: [String]) -> MetricCounter? {
+        guard metric.kind == .counter else { return nil }
+        return families[metric].map { MetricCounter(series: $0.series(values)) }
+    }
+
+    /// One series of a histogram of seconds, likewise.
+    package func timer(_ metric: Metric, _ values: [String]) -> MetricTimer? {
+        guard case .histogram(let buckets) = metric.kind else { return nil }
+        return families[metric].map { MetricTimer(series: $0.series(values), buckets: buckets) }
+    }
+}
+
+/// One series of a counter.
+package struct MetricCounter: Sendable {
+    fileprivate let series: MetricSeries
+
+    package func count() { series.add(1, at: 0) }
+}
+
+/// One series of a histogram of seconds.
+package struct MetricTimer: Sendable {
+    fileprivate let series: MetricSeries
+    fileprivate let buckets: MetricBuckets
+
+    package func observe(_ duration: Duration) { series.observe(duration.wholeMicroseconds, in: buckets) }
+}
+
+extension Duration {
+    /// Not negative, a thousand million seconds at most.
+    fileprivate var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return max(0, min(seconds, 1_000_000_000)) * 1_000_000 + max(0, attoseconds) / 1_000_000_000_000
     }
 }
 
@@ -104,6 +136,12 @@ final class MetricSeries: Sendable {
     private let cells: [Cell]
 
     init(cells: Int) { self.cells = (0..<cells).map { _ in Cell() } }
+
+    func observe(_ value: Int64, in buckets: MetricBuckets) {
+        let bucket = buckets.bounds.firstIndex { value <= $0 } ?? buckets.bounds.count
+        add(value, at: buckets.bounds.count + 1)
+        add(1, at: bucket)
+    }
 
     func add(_ value: Int64, at index: Int) { cells[index].number.wrappingAdd(value, ordering: .relaxed) }
 

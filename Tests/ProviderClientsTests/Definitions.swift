@@ -148,5 +148,5 @@ let newYear = Instant(milliseconds: 1_767_225_600_000)
 
 extension RequestBuilder {
     /// With the first secret.
-    init(_ definition: ProviderDefinition) { self.init(definition, definition.authentications[0]) }
+    convenience init(_ definition: ProviderDefinition) { self.init(definition, definition.authentications[0]) }
 }

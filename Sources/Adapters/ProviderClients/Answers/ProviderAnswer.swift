@@ -5,24 +5,37 @@ package import NativeCurl
 /// An answer as its readers see it: no socket, no clock. Harmless when printed.
 package struct ProviderAnswer: Sendable {
     package var status: Int
-    /// Names in any case.
-    package var headers: [(name: String, value: String)]
     package var body: [UInt8]
+    private let fields: Fields
 
+    private enum Fields: Sendable {
+        case made([(name: String, value: String)])
+        /// Most are never looked at: each is read when it is asked for.
+        case heard(CurlHeaders)
+    }
+
+    /// - Parameter headers: names in any case.
     package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
         self.status = status
-        self.headers = headers
         self.body = body
+        fields = .made(headers)
     }
 
     package init(_ answer: CurlAnswer) {
-        self.init(status: answer.status, headers: answer.headers.all, body: answer.body)
+        status = answer.status
+        body = answer.body
+        fields = .heard(answer.headers)
     }
 
     var isSuccess: Bool { (200...299).contains(status) }
 
     /// The value of the first header field of that name.
-    func header(_ name: String) -> String? { headers.first { $0.name.isSameASCII(as: name) }?.value }
+    func header(_ name: String) -> String? {
+        switch fields {
+        case .made(let headers): headers.first { $0.name.isSameASCII(as: name) }?.value
+        case .heard(let headers): headers[name.lowercased()]
+        }
+    }
 
     /// The media type without its parameters, in lower case (RFC 9110, section 8.3.1); nil where none is given.
     var mediaType: String? {

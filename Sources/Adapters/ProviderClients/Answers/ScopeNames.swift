@@ -16,7 +16,8 @@ struct ScopeNames {
     /// - Returns: the names in their order, each once, and whether any was left out.
     func kept(of names: [String]) -> (names: [String], hasLeftOut: Bool) {
         var kept: [String] = []
-        var seen: Set<String> = []
+        kept.reserveCapacity(min(names.count, ScopeNames.most))
+        var seen = Set<String>(minimumCapacity: min(names.count, ScopeNames.most))
         var hasLeftOut = false
         var scrubber: Scrubber?
         for name in names where seen.insert(name).inserted {

@@ -27,9 +27,13 @@ struct SecretsInOrder: Sendable {
 
     /// In the order in which they are to be tried; never empty.
     var candidates: [Candidate] {
-        ([first] + builders.indices.filter { $0 != first }).map {
-            Candidate(builder: builders[$0], number: $0, round: round)
-        }
+        var candidates = [candidate(first)]
+        for number in builders.indices where number != first { candidates.append(candidate(number)) }
+        return candidates
+    }
+
+    private func candidate(_ number: Int) -> Candidate {
+        Candidate(builder: builders[number], number: number, round: round)
     }
 
     var preferred: RequestBuilder { builders[first] }

@@ -6,16 +6,17 @@ import NativeJSON
 /// are left where they are; a value of the wrong kind is left out.
 struct ClaimReader {
     private let object: JSONValue
-    private let sent: [SecretText]
+    /// Shorter ones than 8 bytes would be found by chance.
+    private let sent: [[UInt8]]
 
     /// - Parameter sent: values that no text may repeat; one that does is left out.
     init(_ object: JSONValue, sent: [SecretText]) {
         self.object = object
-        self.sent = sent
+        self.sent = sent.map { Array($0.reveal().utf8) }.filter { $0.count >= 8 }
     }
 
     func profile(by rules: [ClaimRule]) -> Profile {
-        var profile = Profile()
+        var profile = Profile(claims: Dictionary(minimumCapacity: rules.count))
         for rule in rules {
             switch rule.target {
             case .claim(.sub) where profile.claims[.sub] == nil:
@@ -74,9 +75,18 @@ struct ClaimReader {
     /// one person's identifier would then pass for another's.
     private func text(_ value: JSONValue) -> String? {
         guard let text = value.filledText, !text.utf8.contains(0), text.utf8.count <= ClaimReader.longestText,
-            !sent.contains(where: { $0.isRepeated(in: text) })
+            !sent.contains(where: { ClaimReader.holds(text.utf8, $0) })
         else { return nil }
         return text
+    }
+
+    /// Whether those bytes stand in a text as they are.
+    private static func holds(_ text: String.UTF8View, _ secret: [UInt8]) -> Bool {
+        let bytes = text.span
+        guard bytes.count >= secret.count else { return false }
+        return (0...(bytes.count - secret.count)).contains { start in
+            bytes[start] == secret[0] && secret.indices.allSatisfy { bytes[start + $0] == secret[$0] }
+        }
     }
 
     private static func flag(_ value: JSONValue) -> Bool? {
@@ -90,17 +100,5 @@ struct ClaimReader {
         if let integer = value.integer { return integer }
         if let real = value.real { return Int64(exactly: real.rounded(.towardZero)) }
         return value.string.flatMap { Int64($0) }
-    }
-}
-
-extension SecretText {
-    /// Whether it stands in a text as it is. Shorter ones than 8 bytes would be found by chance.
-    fileprivate func isRepeated(in text: String) -> Bool {
-        let secret = Array(reveal().utf8)
-        guard secret.count >= 8, text.utf8.count >= secret.count else { return false }
-        let bytes = Array(text.utf8)
-        return (0...(bytes.count - secret.count)).contains {
-            bytes[$0] == secret[0] && bytes[$0...].starts(with: secret)
-        }
     }
 }

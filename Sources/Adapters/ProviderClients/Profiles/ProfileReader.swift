@@ -33,7 +33,7 @@ package struct ProfileReader: Sendable {
 
     /// Three parts of base64url with dots between them, the first of which begins as `{"` does.
     private static func looksSigned(_ body: [UInt8]) -> Bool {
-        body.starts(with: Array("ey".utf8)) && body.count(where: { $0 == 0x2E }) == 2
+        body.starts(with: "ey".utf8) && body.count(where: { $0 == 0x2E }) == 2
             && body.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x0A, 0x0D: true

@@ -6,14 +6,21 @@ enum FormEncoding {
     static func encode(_ text: String) -> [UInt8] {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)
+        append(text, to: &encoded)
+        return encoded
+    }
+
+    static func append(_ text: String, to encoded: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case 0x20: encoded.append(0x2B)
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: encoded.append(byte)
-            default: encoded += [0x25, upperDigit(byte >> 4), upperDigit(byte & 15)]
+            default:
+                encoded.append(0x25)
+                encoded.append(upperDigit(byte >> 4))
+                encoded.append(upperDigit(byte & 15))
             }
         }
-        return encoded
     }
 
     /// The pairs of a body in their order; a bad escape stays as it is, bad UTF-8 is repaired.

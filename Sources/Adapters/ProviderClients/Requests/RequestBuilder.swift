@@ -3,7 +3,9 @@ import Consents
 import NativeCrypto
 
 /// Builds the requests to one provider. Pure: the same values give the same bytes.
-struct RequestBuilder: Sendable {
+///
+/// A class because it holds a whole definition, of which each call would otherwise get a copy.
+final class RequestBuilder: Sendable {
     private let definition: ProviderDefinition
     private let authentication: ClientAuthentication
     /// For HTTP Basic, made once.
@@ -64,7 +66,8 @@ struct RequestBuilder: Sendable {
     /// - Returns: nil where the provider has no userinfo endpoint.
     func userinfo(_ accessToken: SecretText) -> ProviderRequest? {
         guard let endpoint = definition.userinfoEndpoint else { return nil }
-        let headers = RequestBuilder.commonHeaders + [("Authorization", "Bearer " + accessToken.reveal())]
+        var headers = RequestBuilder.commonHeaders
+        headers.append(("Authorization", "Bearer " + accessToken.reveal()))
         return ProviderRequest(url: endpoint, headers: headers, form: nil, sent: [accessToken])
     }
 
@@ -112,10 +115,12 @@ struct RequestBuilder: Sendable {
 private struct FormBody {
     private(set) var bytes: [UInt8] = []
 
+    init() { bytes.reserveCapacity(512) }
+
     mutating func append(_ name: String, _ value: String) {
         if !bytes.isEmpty { bytes.append(0x26) }
-        bytes += FormEncoding.encode(name)
+        FormEncoding.append(name, to: &bytes)
         bytes.append(0x3D)
-        bytes += FormEncoding.encode(value)
+        FormEncoding.append(value, to: &bytes)
     }
 }

@@ -45,6 +45,9 @@ package enum ClaimName: String, Sendable, CaseIterable {
     /// PayPal's own scope for the last three.
     package static let payPalAttributesScope = "https://uri.paypal.com/services/paypalattributes"
 
+    /// By its length, which tells nearly all apart: Swift would hash the whole text for each look-up.
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
+
     package var scope: String {
         switch self {
         case .sub: "openid"
@@ -59,4 +62,7 @@ package enum ClaimName: String, Sendable, CaseIterable {
 /// One part of the `address` claim (OpenID Connect Core, section 5.1.1).
 package enum AddressPart: String, Sendable, CaseIterable {
     case formatted, streetAddress = "street_address", locality, region, postalCode = "postal_code", country
+
+    /// By its length, which tells nearly all apart: Swift would hash the whole text for each look-up.
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
 }

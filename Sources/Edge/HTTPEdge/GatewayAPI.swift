@@ -44,14 +44,13 @@ package final class GatewayAPI: HTTPHandler {
     package func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
         // Without a body there is nothing to spare: `respond` makes the same checks.
         guard head.bodyLength != .none else { return nil }
-        let context = context(of: head)
         var known = KnownFacts(route: PublicPages.path(of: head))
         do throws(Problem) {
-            if let page = try publicPage(head, context, known) { return page }
-            _ = try admission(of: head, context, &known)
+            if known.route != nil, let page = try publicPage(head, context(of: head), known) { return page }
+            _ = try admission(of: head, peer: proxies.peer(of: head), &known)
             return nil
         } catch {
-            return answer(error, context, known, false)
+            return answer(error, context(of: head), known, false)
         }
     }
 
@@ -64,7 +63,7 @@ package final class GatewayAPI: HTTPHandler {
         var known = KnownFacts(route: PublicPages.path(of: request.head))
         do throws(Problem) {
             if let page = try publicPage(request.head, context, known) { return page }
-            let admission = try admission(of: request.head, context, &known)
+            let admission = try admission(of: request.head, peer: context.peer, &known)
             let response = try await perform(admission, request, context)
             tell(context, status: response.status, code: nil, known)
             return response
@@ -110,10 +109,10 @@ package final class GatewayAPI: HTTPHandler {
     }
 
     /// Authentication before anything else; then the path, the method, the scope and the media types.
-    private func admission(of head: HTTPRequestHead, _ context: RequestContext, _ known: inout KnownFacts)
+    private func admission(of head: HTTPRequestHead, peer: IPAddress?, _ known: inout KnownFacts)
         throws(Problem) -> Admission
     {
-        let key = try caller(of: head, context)
+        let key = try caller(of: head, peer)
         known.caller = key.name
         let target = try RawTarget(path: head.rawPath, query: head.rawQuery)
         let route: Route
@@ -149,11 +148,11 @@ package final class GatewayAPI: HTTPHandler {
         return form
     }
 
-    private func caller(of head: HTTPRequestHead, _ context: RequestContext) throws(Problem) -> APIKey {
+    private func caller(of head: HTTPRequestHead, _ peer: IPAddress?) throws(Problem) -> APIKey {
         do {
             return try callers.caller(of: head.headers)
         } catch {
-            if error.status == 401 { try limits.countFailedLogin(from: context.peer) }
+            if error.status == 401 { try limits.countFailedLogin(from: peer) }
             throw error
         }
     }
@@ -168,38 +167,78 @@ package final class GatewayAPI: HTTPHandler {
         let target = admission.target
         switch admission.route {
         case .createConsent:
-            let exchange = try ExchangeBody(request.body, target: target).request(caller: caller)
             let showsProfile = admission.key.scopes.contains(.profilesRead)
-            do {
-                let redemption = try await calls.redeem(exchange, showsProfile: showsProfile)
-                return created(redemption, showsProfile: showsProfile, context)
-            } catch { throw Problem(error) }
+            return try await create(request.body, target, caller, showsProfile: showsProfile, context)
         case .listConsents:
             return try await list(ListQuery(target), context)
         case .consent(let id):
-            do { return record(try await calls.read(id), context) } catch { throw Problem(error) }
+            return try await read(id, context)
         case .withdraw(let id):
-            do {
-                return record(try await calls.withdraw(id, reason: .user, caller: caller), context)
-            } catch { throw Problem(error) }
+            return try await withdraw(id, caller, context)
         case .profile(let id):
-            let maxAge = try target.seconds("max_age", atLeast: 0)
-            do {
-                let reading = try await calls.profile(id, maxAge: maxAge, caller: caller)
-                return Answer.json(ProfileJSON.value(of: reading), context)
-            } catch { throw Problem(error) }
+            return try await profile(id, maxAge: target.seconds("max_age", atLeast: 0), caller, context)
         case .refresh(let id):
-            do { return record(try await calls.refresh(id, caller: caller), context) } catch { throw Problem(error) }
+            return try await refresh(id, caller, context)
         case .accessToken(let id):
             return try await accessToken(id, AccessTokenBody(request.body), caller, context)
         case .events(let id):
-            do {
-                return Answer.json(EventJSON.list(try await calls.events(id)), context)
-            } catch { throw Problem(error) }
+            return try await events(of: id, context)
         case .receipt(let id): return try await receipt(id, as: admission.form, context)
         }
     }
 
+    // One function a call, and none inlined: the memory of a task then holds what its own call needs, not what all do.
+
+    @inline(never)
+    private func create(
+        _ body: [UInt8], _ target: RawTarget, _ caller: CallerIdentity, showsProfile: Bool, _ context: RequestContext
+    ) async throws(Problem) -> HTTPResponse {
+        let exchange = try ExchangeBody(body, target: target).request(caller: caller)
+        do {
+            let redemption = try await calls.redeem(exchange, showsProfile: showsProfile)
+            return created(redemption, showsProfile: showsProfile, context)
+        } catch { throw Problem(error) }
+    }
+
+    @inline(never)
+    private func read(_ id: ConsentID, _ context: RequestContext) async throws(Problem) -> HTTPResponse {
+        do { return record(try await calls.read(id), context) } catch { throw Problem(error) }
+    }
+
+    @inline(never)
+    private func withdraw(
+        _ id: ConsentID, _ caller: CallerIdentity, _ context: RequestContext
+    ) async throws(Problem) -> HTTPResponse {
+        do {
+            return record(try await calls.withdraw(id, reason: .user, caller: caller), context)
+        } catch { throw Problem(error) }
+    }
+
+    @inline(never)
+    private func profile(
+        _ id: ConsentID, maxAge: Duration?, _ caller: CallerIdentity, _ context: RequestContext
+    ) async throws(Problem) -> HTTPResponse {
+        do {
+            let reading = try await calls.profile(id, maxAge: maxAge, caller: caller)
+            return Answer.json(ProfileJSON.value(of: reading), context)
+        } catch { throw Problem(error) }
+    }
+
+    @inline(never)
+    private func refresh(
+        _ id: ConsentID, _ caller: CallerIdentity, _ context: RequestContext
+    ) async throws(Problem) -> HTTPResponse {
+        do { return record(try await calls.refresh(id, caller: caller), context) } catch { throw Problem(error) }
+    }
+
+    @inline(never)
+    private func events(of id: ConsentID, _ context: RequestContext) async throws(Problem) -> HTTPResponse {
+        do {
+            return Answer.json(EventJSON.list(try await calls.events(id)), context)
+        } catch { throw Problem(error) }
+    }
+
+    @inline(never)
     private func list(_ query: ListQuery, _ context: RequestContext) async throws(Problem) -> HTTPResponse {
         do {
             let page = try await calls.list(
@@ -212,6 +251,7 @@ package final class GatewayAPI: HTTPHandler {
         } catch { throw Problem(error) }
     }
 
+    @inline(never)
     private func accessToken(
         _ id: ConsentID, _ body: AccessTokenBody, _ caller: CallerIdentity, _ context: RequestContext
     ) async throws(Problem) -> HTTPResponse {
@@ -226,6 +266,7 @@ package final class GatewayAPI: HTTPHandler {
         } catch { throw Problem(error) }
     }
 
+    @inline(never)
     private func receipt(_ id: ConsentID, as form: String, _ context: RequestContext) async throws(Problem)
         -> HTTPResponse
     {
@@ -247,6 +288,7 @@ package final class GatewayAPI: HTTPHandler {
     }
 
     /// 201 for a new record; 200 for one that was renewed, or that the same code had become before.
+    @inline(never)
     private func created(_ redemption: Redemption, showsProfile: Bool, _ context: RequestContext) -> HTTPResponse {
         var json = ConsentJSON.value(of: redemption.consent, includingProfile: showsProfile)
         if redemption.isOfflineReused { json.set("offline", "reused") }

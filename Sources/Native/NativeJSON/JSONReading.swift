@@ -69,6 +69,26 @@ extension JSONValue {
 
     package var isNull: Bool { kind == .null }
 
+    /// Whether a member at any depth has a name, handed over as UTF-8, that `isSought` takes.
+    package func holdsName(_ isSought: (Span<UInt8>) -> Bool) -> Bool {
+        var waiting = unsafe [node]
+        while let value = unsafe waiting.popLast() {
+            for index in 0..<(unsafe json_array_size(value)) {
+                if let element = unsafe json_array_get(value, index) { unsafe waiting.append(element) }
+            }
+            var position = unsafe json_object_iter(value)
+            while let here = unsafe position {
+                if let key = unsafe json_object_iter_key(here) {
+                    let name = unsafe UnsafeRawBufferPointer(start: key, count: json_object_iter_key_len(here))
+                    if unsafe name.withMemoryRebound(to: UInt8.self, { unsafe isSought($0.span) }) { return true }
+                }
+                if let member = unsafe json_object_iter_value(here) { unsafe waiting.append(member) }
+                unsafe position = json_object_iter_next(value, here)
+            }
+        }
+        return false
+    }
+
     /// The elements of an array; nil for any other kind.
     package var array: [JSONValue]? { kind == .array ? (0..<count).compactMap { self[$0] } : nil }
 

@@ -9,8 +9,9 @@ enum Answer {
     static func json(
         _ value: JSONValue, status: Int = 200, _ context: RequestContext, headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
-        HTTPResponse(
-            status: status, headers: common("application/json", context) + headers, body: value.serialized(.compact))
+        var all = common("application/json", context)
+        all.append(contentsOf: headers)
+        return HTTPResponse(status: status, headers: all, body: value.serialized(.compact))
     }
 
     /// One page of a list.

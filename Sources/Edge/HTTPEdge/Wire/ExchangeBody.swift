@@ -13,31 +13,24 @@ struct ExchangeBody {
         let parsed: JSONValue
         do { parsed = try JSONValue.parse(bytes, as: .callers) } catch { throw .invalidRequest("the body: \(error).") }
         guard parsed.kind == .object else { throw .invalidRequest("the body must be a JSON object.") }
-        guard !ExchangeBody.holdsSecret(parsed), !target.parameterNames.contains(where: ExchangeBody.namesSecret) else {
-            throw .secretInRequest
-        }
+        // Whether a client secret stands anywhere in it: apps wrap the SDK's response in what they please.
+        guard !parsed.holdsName(ExchangeBody.namesSecret),
+            !target.parameterNames.contains(where: { ExchangeBody.namesSecret($0.utf8.span) })
+        else { throw .secretInRequest }
         body = parsed
         self.target = target
     }
 
-    /// Whether a client secret stands anywhere in it: apps wrap the SDK's response in what they please.
-    private static func holdsSecret(_ document: JSONValue) -> Bool {
-        var values = [document]
-        while let value = values.popLast() {
-            for (name, member) in value.members {
-                if namesSecret(name) { return true }
-                values.append(member)
-            }
-            values += value.array ?? []
-        }
-        return false
-    }
-
     /// `client_secret`, however it is spelled: `clientSecret`, `Client-Secret`.
-    private static func namesSecret(_ name: String) -> Bool {
-        guard (12...64).contains(name.utf8.count) else { return false }
-        let letters = name.utf8.lazy.map { $0 | 0x20 }.filter { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
-        return letters.elementsEqual("clientsecret".utf8)
+    private static func namesSecret(_ name: Span<UInt8>) -> Bool {
+        guard (12...64).contains(name.count) else { return false }
+        var wanted = "clientsecret".utf8.makeIterator()
+        for index in name.indices {
+            let letter = name[index] | 0x20
+            guard (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter) else { continue }
+            guard wanted.next() == letter else { return false }
+        }
+        return wanted.next() == nil
     }
 
     /// - Throws: `Problem` 400 that names the field.
@@ -114,6 +107,11 @@ struct ExchangeBody {
 
     /// What the app says of itself is a hint: kept short and free of control characters.
     private static func shortened(_ text: String) -> String {
+        if text.utf8.count <= 100, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { return text }
+        return shortenedByScalars(text)
+    }
+
+    private static func shortenedByScalars(_ text: String) -> String {
         String(
             String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(100)))
     }

@@ -6,6 +6,8 @@ enum MediaTypes {
     /// Whether the body is said to be JSON in UTF-8; parameters and case do not matter.
     static func isJSON(_ headers: HTTPHeaders) -> Bool {
         let fields = headers.all("Content-Type")
+        // As nearly everybody writes it.
+        if fields.count == 1, fields[0].elementsEqual("application/json".utf8) { return true }
         guard fields.count == 1, let text = String(validating: fields[0], as: UTF8.self) else { return false }
         let parts = text.lowercased().utf8.split(separator: UInt8(ascii: ";")).map(trimmed)
         guard let type = parts.first, type == "application/json" || type.hasSuffix("+json") else { return false }
@@ -26,6 +28,8 @@ enum MediaTypes {
         let fields = headers.all("Accept").filter { !$0.isEmpty }
         guard !fields.isEmpty else { return true }
         for field in fields {
+            // As nearly everybody writes it.
+            if field.elementsEqual("*/*".utf8) || field.elementsEqual("application/json".utf8) { return true }
             guard let text = String(validating: field, as: UTF8.self) else { continue }
             for range in text.lowercased().utf8.split(separator: UInt8(ascii: ",")) {
                 let parts = range.split(separator: UInt8(ascii: ";")).map(trimmed)

@@ -18,7 +18,8 @@ package struct CurlConfiguration: Sendable {
     package var headLimit: Int
     /// Calls under way at a time.
     package var calls: Int
-    /// How many idle connections are kept, and for how long at most.
+    /// How many connections are kept, those in use among them, and for how long idle ones are. As many as there may be
+    /// calls: with fewer, each call beyond them ends a connection that the next one has to open again.
     package var idleConnections: Int
     package var idleTime: Duration
     /// How old a connection may become before it is not used again: a changed DNS record is followed by then.
@@ -26,7 +27,7 @@ package struct CurlConfiguration: Sendable {
 
     package init(
         proxy: String? = nil, noProxy: [String] = [], caFile: String? = nil, bodyLimit: Int = 1 << 20,
-        headLimit: Int = 64 << 10, calls: Int = 4096, idleConnections: Int = 128, idleTime: Duration = .seconds(30),
+        headLimit: Int = 64 << 10, calls: Int = 4096, idleConnections: Int = 4096, idleTime: Duration = .seconds(30),
         connectionAge: Duration = .seconds(240)
     ) {
         self.proxy = proxy

@@ -18,7 +18,7 @@ extension KeptGrant: SealedForm {
         form.integer(13, issuedAt.milliseconds)
     }
 
-    init(from form: inout FormReader) throws(FormDamage) {
+    convenience init(from form: inout FormReader) throws(FormDamage) {
         var answer = try form.nested(1).orDamage()
         self.init(
             answer: try TokenAnswer(from: &answer),

@@ -40,17 +40,19 @@ package struct TokenAnswer: Sendable, Equatable {
 
 /// A grant that was taken from the provider and committed, but is no consent yet: sealed beside its code until the
 /// profile is known, and found there again after a crash.
-package struct KeptGrant: Sendable {
-    package var answer: TokenAnswer
-    package var provider: ProviderKey
-    package var issuer: IssuingClient
-    package var subject: Subject
-    package var requested: ScopeSet
-    package var client: ClientApp?
-    package var notice: NoticeReference?
-    package var caller: String
-    package var requestID: String?
-    package var issuedAt: Instant
+///
+/// Of one place in memory: it goes through every step of an exchange, and a copy would be of all its fields.
+package final class KeptGrant: Sendable {
+    package let answer: TokenAnswer
+    package let provider: ProviderKey
+    package let issuer: IssuingClient
+    package let subject: Subject
+    package let requested: ScopeSet
+    package let client: ClientApp?
+    package let notice: NoticeReference?
+    package let caller: String
+    package let requestID: String?
+    package let issuedAt: Instant
 
     package init(
         answer: TokenAnswer, provider: ProviderKey, issuer: IssuingClient, subject: Subject, requested: ScopeSet,

@@ -122,11 +122,12 @@ package struct Adoption: Sendable, Equatable {
 }
 
 /// All that a flight needs to know of its code, but for the code.
-struct CodePlan: Sendable {
+final class CodePlan: Sendable {
     let digest: BlindIndex
     let subject: Subject
     let subjectIndex: BlindIndex
     let connection: any ProviderConnection
+    let facts: ProviderFacts
     let parameters: ExchangeParameters
     let client: ClientApp?
     let notice: NoticeReference?
@@ -134,7 +135,23 @@ struct CodePlan: Sendable {
     /// Monotonic.
     let startedAt: Duration
 
-    var facts: ProviderFacts { connection.facts }
+    init(
+        digest: BlindIndex, subject: Subject, subjectIndex: BlindIndex, connection: any ProviderConnection,
+        parameters: ExchangeParameters, client: ClientApp?, notice: NoticeReference?, caller: CallerIdentity,
+        startedAt: Duration
+    ) {
+        self.digest = digest
+        self.subject = subject
+        self.subjectIndex = subjectIndex
+        self.connection = connection
+        facts = connection.facts
+        self.parameters = parameters
+        self.client = client
+        self.notice = notice
+        self.caller = caller
+        self.startedAt = startedAt
+    }
+
     /// Monotonic time at which whoever waits is answered.
     var callerDeadline: Duration { startedAt + facts.timeouts.total }
     /// Monotonic time until which the profile is waited for: early enough to commit the consent without one and still

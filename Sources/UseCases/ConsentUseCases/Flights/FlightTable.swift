@@ -15,13 +15,20 @@ package actor FlightTable<Key: Hashable & Sendable, Outcome: Sendable> {
         case belongsToAnother
     }
 
+    private struct Waiter {
+        /// Monotonic.
+        let deadline: Duration
+        let continuation: CheckedContinuation<Outcome?, Never>
+    }
+
     private struct Flight {
         let owner: BlindIndex?
-        var waiters: [Int: CheckedContinuation<Outcome?, Never>] = [:]
+        var waiters: [Waiter] = []
     }
 
     private var flights: [Key: Flight] = [:]
-    private var nextWaiter = 0
+    /// Rings no later than the first deadline of those who wait: one for all, for hardly anybody waits that long.
+    private var alarm: (at: Duration, task: Task<Void, Never>)?
     private let time: any Timekeeper
     private let launcher: any TaskLauncher
 
@@ -60,29 +67,45 @@ package actor FlightTable<Key: Hashable & Sendable, Outcome: Sendable> {
     }
 
     private func outcome(of key: Key, until deadline: Duration) async -> Outcome? {
-        nextWaiter += 1
-        let waiter = nextWaiter
-        let time = time
-        let alarm = launcher.launch { [weak self] in
-            guard (try? await time.sleep(until: deadline)) != nil else { return }
-            await self?.giveUp(waiter, on: key)
-        }
-        defer { alarm.cancel() }
+        setAlarm(for: deadline)
         return await withCheckedContinuation { continuation in
             if flights[key] == nil {
                 continuation.resume(returning: nil)
             } else {
-                flights[key]?.waiters[waiter] = continuation
+                flights[key]?.waiters.append(Waiter(deadline: deadline, continuation: continuation))
             }
         }
     }
 
     private func land(_ key: Key, with outcome: Outcome) {
         guard let flight = flights.removeValue(forKey: key) else { return }
-        for waiter in flight.waiters.values { waiter.resume(returning: outcome) }
+        for waiter in flight.waiters { waiter.continuation.resume(returning: outcome) }
     }
 
-    private func giveUp(_ waiter: Int, on key: Key) {
-        flights[key]?.waiters.removeValue(forKey: waiter)?.resume(returning: nil)
+    private func setAlarm(for deadline: Duration) {
+        if let alarm, alarm.at <= deadline { return }
+        alarm?.task.cancel()
+        let time = time
+        let task = launcher.launch { [weak self] in
+            guard (try? await time.sleep(until: deadline)) != nil else { return }
+            await self?.ring(at: deadline)
+        }
+        alarm = (deadline, task)
     }
+
+    /// Whoever's deadline has come is told so, and the alarm is set for the next one.
+    private func ring(at deadline: Duration) {
+        let now = max(time.monotonic, deadline)
+        alarm = nil
+        var next: Duration?
+        for (key, flight) in flights where !flight.waiters.isEmpty {
+            let staying = flight.waiters.filter { $0.deadline > now }
+            for waiter in flight.waiters where waiter.deadline <= now { waiter.continuation.resume(returning: nil) }
+            flights[key]?.waiters = staying
+            for waiter in staying { next = min(next ?? waiter.deadline, waiter.deadline) }
+        }
+        if let next { setAlarm(for: next) }
+    }
+
+    deinit { alarm?.task.cancel() }
 }

@@ -32,6 +32,26 @@ struct SQLiteConnectionTests {
         #expect(try !rows.step())
     }
 
+    @Test("values of any length stand side by side, and the next use of a statement has none of the last")
+    func longValues() throws {
+        let connection = try connection()
+        try connection.execute(Self.make)
+        let rows = [(9000, 20_000), (3, 5), (4096, 1), (0, 4096)]
+        for (number, (characters, bytes)) in rows.enumerated() {
+            try connection.run(
+                Self.insert, number, String(repeating: "\(number)", count: characters),
+                [UInt8](repeating: UInt8(number), count: bytes), "end \(number)")
+        }
+        let found = try connection.prepare(Self.select)
+        for (number, (characters, bytes)) in rows.enumerated() {
+            #expect(try found.step())
+            #expect(found.integer() == Int64(number))
+            #expect(found.text() == String(repeating: "\(number)", count: characters))
+            #expect(found.blob() == [UInt8](repeating: UInt8(number), count: bytes))
+            #expect(found.optionalText() == "end \(number)")
+        }
+    }
+
     @Test("an error has its extended code and tells no value")
     func errors() throws {
         let connection = try connection()

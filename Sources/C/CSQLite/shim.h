@@ -3,13 +3,13 @@
 #pragma once
 #include <sqlite3.h>
 
-// SQLITE_TRANSIENT is a cast macro: the library copies the bytes.
-static inline int csqlite_bind_blob_copied(
-    sqlite3_stmt *_Nonnull statement, int position, const void *_Nullable bytes, sqlite3_uint64 count) {
-  return sqlite3_bind_blob64(statement, position, bytes, count, SQLITE_TRANSIENT);
+// SQLITE_STATIC is a cast macro: the library reads the bytes where they are.
+static inline int csqlite_bind_blob_in_place(
+    sqlite3_stmt *_Nonnull statement, int position, const void *_Nonnull bytes, sqlite3_uint64 count) {
+  return sqlite3_bind_blob64(statement, position, bytes, count, SQLITE_STATIC);
 }
 
-static inline int csqlite_bind_text_copied(
-    sqlite3_stmt *_Nonnull statement, int position, const char *_Nullable text, sqlite3_uint64 count) {
-  return sqlite3_bind_text64(statement, position, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
+static inline int csqlite_bind_text_in_place(
+    sqlite3_stmt *_Nonnull statement, int position, const void *_Nonnull text, sqlite3_uint64 count) {
+  return sqlite3_bind_text64(statement, position, (const char *)text, count, SQLITE_STATIC, SQLITE_UTF8);
 }

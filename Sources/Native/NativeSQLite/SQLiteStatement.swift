@@ -24,13 +24,14 @@ internal import CSQLite
 
     // Not a pack of types: unspecialized across modules, it would ask the runtime for the metadata of every value.
     func bind(_ values: [any SQLiteBindable]) throws(SQLiteError) {
+        guard unsafe values.count == Int(sqlite3_bind_parameter_count(prepared.handle)) else {
+            throw SQLiteError(code: SQLITE_RANGE)
+        }
+        prepared.bound.startOver()
         var position: Int32 = 0
         for value in values {
             position += 1
             try bind(value.sqliteValue, at: position)
-        }
-        guard unsafe position == sqlite3_bind_parameter_count(prepared.handle) else {
-            throw SQLiteError(code: SQLITE_RANGE)
         }
     }
 
@@ -39,21 +40,11 @@ internal import CSQLite
         case .null: try check(unsafe sqlite3_bind_null(prepared.handle, position))
         case .integer(let number): try check(unsafe sqlite3_bind_int64(prepared.handle, position, number))
         case .text(var text):
-            let code = text.withUTF8 { utf8 in
-                unsafe utf8.withMemoryRebound(to: CChar.self) {
-                    // A null pointer would bind NULL; the empty text is a text.
-                    unsafe csqlite_bind_text_copied(
-                        prepared.handle, position, $0.baseAddress ?? emptyText, UInt64($0.count))
-                }
-            }
-            try check(code)
+            let (start, count) = text.withUTF8 { unsafe prepared.bound.keep(UnsafeRawBufferPointer($0)) }
+            try check(unsafe csqlite_bind_text_in_place(prepared.handle, position, start, UInt64(count)))
         case .blob(let bytes):
-            let code = unsafe bytes.withUnsafeBytes {
-                unsafe $0.isEmpty
-                    ? sqlite3_bind_zeroblob(prepared.handle, position, 0)
-                    : csqlite_bind_blob_copied(prepared.handle, position, $0.baseAddress, UInt64($0.count))
-            }
-            try check(code)
+            let (start, count) = unsafe bytes.withUnsafeBytes { unsafe prepared.bound.keep($0) }
+            try check(unsafe csqlite_bind_blob_in_place(prepared.handle, position, start, UInt64(count)))
         }
     }
 
@@ -118,13 +109,9 @@ internal import CSQLite
     let handle: OpaquePointer
     var isInUse = false
     var column: Int32 = 0
+    let bound = BoundBytes()
 
     init(owning handle: OpaquePointer) { unsafe self.handle = handle }
 
     deinit { _ = unsafe sqlite3_finalize(handle) }
-}
-
-private var emptyText: UnsafePointer<CChar> {
-    let empty: StaticString = ""
-    return unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
 }

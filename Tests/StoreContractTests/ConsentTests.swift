@@ -149,7 +149,11 @@ struct ConsentTests {
         let store = try StorePlace(kind).open()
         let made = try await store.keepConsent()
         let odd = Make.event(
-            .profileFetched, data: ["z": .integer(-3), "a": .text("\u{e4}\"\\\n\u{0}"), "B": .text("")])
+            .profileFetched,
+            data: [
+                "z": .integer(-3), "a": .text("\u{e4}\"\\\n\u{0}"), "B": .text(""),
+                "c": .text("\u{1}\u{8}\t\u{C}\r\u{1F}\u{7F}/'"), "\"": .text("\u{1F600}"),
+            ])
         try await store.append(odd, to: made.id)
         var bare = Make.event(.refreshed)
         bare.requestID = nil
@@ -164,7 +168,8 @@ struct ConsentTests {
         let texts = [
             #"{"at":\#(at),"caller":"backend","consent":"\#(made.id)","data":{},"request_id":"r-1","seq":1,"#
                 + #""type":"consent.created"}"#,
-            #"{"at":\#(at),"caller":"backend","consent":"\#(made.id)","data":{"B":"","a":"ä\"\\\n\u0000","z":-3},"#
+            #"{"at":\#(at),"caller":"backend","consent":"\#(made.id)","data":{"\"":"\#u{1F600}","B":"","#
+                + #""a":"ä\"\\\n\u0000","c":"\u0001\b\t\f\r\u001F\#u{7F}/'","z":-3},"#
                 + #""request_id":"r-1","seq":2,"type":"consent.profile_fetched"}"#,
             #"{"at":\#(at),"caller":"backend","consent":"\#(made.id)","data":{},"seq":3,"type":"consent.refreshed"}"#,
         ]

@@ -6,8 +6,11 @@ extension SQLiteStore {
     package func createConsent(_ consent: StoredConsent, of code: BlindIndex, events: [EventDraft])
         async throws(StoreFailure) -> CreateAnswer
     {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
-            try rules.create(consent, of: code, events, in: connection)
+        // A new chain hangs on nothing that is stored: the writer need not make it.
+        var chain = EventChain.empty
+        let links = chain.extend(by: events, of: consent.record.id, rules.ledger)
+        return try await writer.write(.finishes) { [rules, chain] connection throws(SQLiteError) in
+            try rules.create(consent, of: code, chain, links, in: connection)
         }
     }
 
@@ -56,12 +59,10 @@ struct ConsentState {
 
 extension WritingRules {
     fileprivate func create(
-        _ consent: StoredConsent, of code: BlindIndex, _ events: [EventDraft],
+        _ consent: StoredConsent, of code: BlindIndex, _ chain: EventChain, _ links: [EventLink],
         in connection: borrowing SQLiteConnection
     ) throws(SQLiteError) -> CreateAnswer {
         let id = consent.record.id
-        var chain = EventChain.empty
-        let links = chain.extend(by: events, of: id, ledger)
         // The unique indexes look for what stands in the way; only where something does, it is asked what.
         guard try insert(consent, chain, in: connection) else {
             if let made = try self.consent(of: code, in: connection) { return .alreadyConsent(made) }

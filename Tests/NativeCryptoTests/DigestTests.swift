@@ -4,7 +4,11 @@ import Testing
 
 @Suite struct DigestTests {
     @Test("SHA-256 gives the values of FIPS 180-4's examples")
-    func sha() {
+    func sha() throws {
+        let hash = try SHA256Digest()
+        for text in ["", "abc", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"] {
+            #expect(hash(Array(text.utf8)) == sha256(text))
+        }
         #expect(sha256("abc") == bytes("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
         #expect(sha256([]) == bytes("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"))
         #expect(

@@ -43,27 +43,24 @@ struct EventChain {
 enum EventText {
     /// Members `at` (milliseconds), `caller`, `consent`, `data`, `request_id` (where there is one), `seq`, `type`.
     ///
-    /// Written straight away: through a JSON tree it took 16 µs, a tenth of the writer's time for an exchange.
+    /// Members are set in the order of their names, so nothing is left to sort.
     static func canonical(_ draft: EventDraft, of id: ConsentID, sequence: Int64) -> [UInt8] {
-        var text = CanonicalText()
-        text.put("{\"at\":", draft.at.milliseconds)
-        text.put(",\"caller\":", draft.caller)
-        text.put(",\"consent\":", id.description)
-        text.put(",\"data\":{")
-        let data = draft.data.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        for (position, (name, value)) in data.enumerated() {
-            text.put(position == 0 ? "" : ",", name)
+        var data = JSONValue.object()
+        for (name, value) in draft.data.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             switch value {
-            case .text(let value): text.put(":", value)
-            case .integer(let number): text.put(":", number)
+            case .text(let text): data.set(name, text)
+            case .integer(let number): data.set(name, number)
             }
         }
-        text.put("}")
-        if let requestID = draft.requestID { text.put(",\"request_id\":", requestID) }
-        text.put(",\"seq\":", sequence)
-        text.put(",\"type\":", draft.type.rawValue)
-        text.put("}")
-        return text.bytes
+        var event = JSONValue.object()
+        event.set("at", draft.at.milliseconds)
+        event.set("caller", draft.caller)
+        event.set("consent", id.description)
+        event.set("data", data)
+        if let requestID = draft.requestID { event.set("request_id", requestID) }
+        event.set("seq", sequence)
+        event.set("type", draft.type.rawValue)
+        return event.serialized(.compact)
     }
 
     /// The event that a canonical text tells of.

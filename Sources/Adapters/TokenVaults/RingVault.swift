@@ -9,6 +9,7 @@ internal import NativeSystem
 package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     private let held: Locked<KeyRing>
     private let cipher: AES256GCM
+    private let hash: SHA256Digest
     private let random = RandomStock()
     private let ledger: HMACSHA256
     let indexing: BlindIndexing
@@ -17,6 +18,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     package init(ring: KeyRing) throws(CryptoUnavailable) {
         held = Locked(ring)
         cipher = try AES256GCM()
+        hash = try SHA256Digest()
         ledger = try HMACSHA256(key: ring.ledgerKey)
         indexing = try BlindIndexing(key: ring.indexKey)
     }
@@ -45,7 +47,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
 
     package var evidenceSigner: any EvidenceSigner { ring.evidence }
 
-    package func sha256(_ bytes: [UInt8]) -> [UInt8] { NativeCrypto.sha256(bytes) }
+    package func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes) }
 
     package func mac(previous: [UInt8], event: [UInt8]) -> [UInt8] { ledger.mac(previous, event) }
 
@@ -131,7 +133,13 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     }
 
     private func digest(of value: SecretText, _ salt: [UInt8]) -> EventValue {
-        .text(Hexadecimal.text(of: NativeCrypto.sha256(salt + value.reveal().utf8)))
+        let text = value.reveal()
+        var bytes = salt
+        // With the room it needs it never grows, and leaves no copy behind.
+        bytes.reserveCapacity(salt.count + text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+        defer { wipe(&bytes) }
+        return .text(Hexadecimal.text(of: hash(bytes)))
     }
 
     // MARK: What lies beside a code, under the ring's key
@@ -185,7 +193,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     package func fingerprint(of token: SecretText) -> String {
         var bytes = Array(token.reveal().utf8)
         defer { wipe(&bytes) }
-        return Hexadecimal.text(of: sha256(bytes))
+        return Hexadecimal.text(of: hash(bytes))
     }
 
     // MARK: The two kinds of seal

@@ -53,6 +53,8 @@ internal import NativeEventLoop
         try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try set(CURLOPT_BUFFERSIZE, 4096)
+        // The least there is; over TLS each handle keeps such a buffer, of 64 KiB if nothing is said.
+        try set(CURLOPT_UPLOAD_BUFFERSIZE, 16_384)
         // libcurl's own time-out drops an answer that has arrived already; the client's timer reads it first.
         try set(CURLOPT_TIMEOUT_MS, 0)
         // Else a lookup that hangs is waited for, on the loop, when its transfer is given up.

@@ -48,9 +48,12 @@ struct Serving: Sendable {
     }
 
     private init(_ place: Workplace, _ gateway: Gateway) async throws(StartFailure) {
-        let callers = CallerDirectory(
-            store: gateway.store, time: place.time,
-            configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
+        let callers: CallerDirectory
+        do {
+            callers = try CallerDirectory(
+                store: gateway.store, time: place.time,
+                configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
+        } catch { throw StartFailure("\(error)", .storeOrKeys) }
         try await Serving.hold(place.settings.auth.apiKeys, against: gateway.store)
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-import NativeCrypto
+package import NativeCrypto
 import NativeHTTPServer
 import NativeSystem
 
@@ -10,12 +10,15 @@ import NativeSystem
 package final class CallerDirectory: Sendable {
     private let store: any ConsentStore
     private let time: any Timekeeper
+    private let hash: SHA256Digest
     private let keys: Locked<[[UInt8]: APIKey]>
     /// When keys were used since that was last written down.
     private let uses = Locked<[String: Instant]>([:])
 
     /// - Parameter configured: keys that stand in the configuration by their hash.
-    package init(store: any ConsentStore, time: any Timekeeper, configured: [APIKey]) {
+    /// - Throws: ``CryptoUnavailable`` where OpenSSL gives no SHA-256.
+    package init(store: any ConsentStore, time: any Timekeeper, configured: [APIKey]) throws(CryptoUnavailable) {
+        hash = try SHA256Digest()
         self.store = store
         self.time = time
         self.configured = Locked(configured)
@@ -55,7 +58,7 @@ package final class CallerDirectory: Sendable {
         guard let field = fields.first else { throw .unauthenticated(hasCredentials: false) }
         guard fields.count == 1 else { throw .invalidRequest("Authorization: more than one field.") }
         guard let token = CallerDirectory.bearerToken(field) else { throw .unauthenticated(hasCredentials: false) }
-        let digest = sha256(Array(token))
+        let digest = hash(Array(token))
         guard let key = keys.withLock({ $0[digest] }), key.isValid(at: time.now) else {
             throw .unauthenticated(hasCredentials: true)
         }

@@ -149,7 +149,13 @@ struct OutputTests {
         #expect(
             ReadyOutput.serve(api: "http://a", admin: "http://b", json: true).text
                 == "{\"api\":\"http://a\",\"admin\":\"http://b\"}\n")
-        #expect(ReadyOutput.simulator(provider: "http://c", json: true).text == "{\"provider\":\"http://c\"}\n")
+        let simulated = ReadyOutput.simulator(provider: "http://c", client: "id", secret: "word", json: false).text
+        for words in ["http://c/token, http://c/userinfo", "client_id: id, client_secret: word", "/simulator/codes\n"] {
+            #expect(simulated.contains(words))
+        }
+        #expect(
+            ReadyOutput.simulator(provider: "http://c", client: "id", secret: "word", json: true).text
+                == "{\"provider\":\"http://c\"}\n")
     }
 
     @Test("faults stand in groups, a line each, and the end says how to ask for one")

@@ -23,6 +23,7 @@ struct CallerTests {
                 let answer = try await gateway.call(.get, path, key: "cgk_test_wrong")
                 #expect(answer.status == 401)
                 #expect(answer.code == "unauthenticated")
+                #expect(answer.json["detail"]?.string?.contains("a new key is known within 5 seconds") == true)
                 #expect(
                     answer.headers["www-authenticate"] == #"Bearer realm="consent-gateway", error="invalid_token""#)
             }

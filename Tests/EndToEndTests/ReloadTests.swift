@@ -33,6 +33,28 @@ struct ReloadTests {
         }
     }
 
+    @Test("providers with another client, new ones and those that are gone are named, and stay as they were")
+    func changedClient() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            let path = gateway.folder + "/gateway.yaml"
+            let text = String(decoding: try readFile(at: path, limit: 1 << 16).bytes, as: UTF8.self)
+            let changes = [
+                ("client_id: simulated-client", "client_id: another-client", ["paypal"]),
+                ("  paypal:\n", "  wallet:\n", ["paypal", "wallet"]), ("", "", []),
+            ]
+            for (from, to, names) in changes {
+                let changed = from.isEmpty ? text : text.replacing(from, with: to)
+                #expect(from.isEmpty || changed != text)
+                try replaceFile(Array(changed.utf8), at: path, permissions: 0o600)
+                let loaded = try SettingsLoader.load(path: path, environment: [:], options: .whole)
+                #expect(try gateway.serving.gateway.reload(loaded.settings, environment: [:]) == names)
+            }
+            #expect(try await gateway.post(code: "c1", subject: "u").status == 201)
+        }
+    }
+
     @Test("a nonce that nobody could check is refused before anything is sent")
     func nonce() async throws {
         let script = try PayPalScript()

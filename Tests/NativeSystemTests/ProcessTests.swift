@@ -38,6 +38,9 @@ import Testing
     func obstacles() {
         #expect(obstacle(toMakingFilesIn: "/tmp") == nil)
         #expect(obstacle(toMakingFilesIn: "/tmp/not-there-\(getpid())/deep/er") == nil)
+        #expect(obstacle(toMakingFilesIn: "not-there-\(getpid())") == nil)
+        #expect(obstacle(toMakingFilesIn: "not-there-\(getpid())/deeper") == nil)
+        #expect(obstacle(toMakingFilesIn: "")?.code == ENOENT)
         #expect(obstacle(toMakingFilesIn: "/proc/version")?.code == ENOTDIR)
         #expect(obstacle(toMakingFilesIn: "/proc/version/deeper") != nil)
     }

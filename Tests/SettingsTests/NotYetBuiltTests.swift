@@ -57,7 +57,7 @@ struct NotYetBuiltTests {
         #expect(
             SampleSettings.errors(text) == [
                 "conf/gateway.yaml:4: providers.acme.id_token: "
-                    + "ID tokens are not verified yet; write id_token: ignored until identities come"
+                    + "ID tokens are not verified yet; write id_token: ignored, and userinfo tells who it is"
             ])
         let written = SampleSettings.head + SampleSettings.provider.replacing("ignored", with: "optional")
         #expect(SampleSettings.errors(written).first?.hasPrefix("conf/gateway.yaml:8: providers.acme.id_token") == true)

@@ -36,7 +36,8 @@ package func obstacle(toMakingFilesIn path: String) -> SystemCallError? {
         guard status.st_mode & S_IFMT == S_IFDIR else { return SystemCallError("stat", code: ENOTDIR) }
         return unsafe access(path, W_OK | X_OK) == 0 ? nil : .last("access")
     }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/") else { return .last("stat") }
+    guard errno == ENOENT, !path.isEmpty else { return .last("stat") }
+    guard let slash = path.lastIndex(of: "/") else { return obstacle(toMakingFilesIn: ".") }
     return obstacle(toMakingFilesIn: slash == path.startIndex ? "/" : String(path[..<slash]))
 }
 

@@ -113,7 +113,7 @@ enum CheckCommand {
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
         let parts = [
             "codes go to \(facts.issuer.tokenEndpoint)", secrets(provider), way(provider), withdrawals(provider),
-            "it was not asked",
+            "not asked now: `provider test \(provider.name)` does",
         ]
         return CheckFinding(
             .ok, "providers.\(provider.name)\(environment): " + parts.compactMap(\.self).joined(separator: "; "))

@@ -175,16 +175,25 @@ struct Gateway: Sendable {
 
     /// Takes the ring and the clients' secrets as they are now. A provider whose client has changed keeps its old
     /// secret: that takes a restart.
+    /// - Returns: the names, in order, of the providers that take a restart: new ones, those that are gone, and those
+    ///   whose client, endpoint or environment is another.
     /// - Throws: `StartFailure`; the old ring stays then.
-    func reload(_ settings: GatewaySettings, environment: [String: String]) throws(StartFailure) {
+    @discardableResult
+    func reload(_ settings: GatewaySettings, environment: [String: String]) throws(StartFailure) -> [String] {
+        var others = Set(settings.providers.map(\.name))
         for connection in connections {
-            guard let found = settings.provider(named: connection.facts.key.name),
-                ProviderFacts(found).issuer == connection.facts.issuer
-            else { continue }
+            let name = connection.facts.key.name
+            guard let found = settings.provider(named: name), ProviderFacts(found).issuer == connection.facts.issuer
+            else {
+                others.insert(name)
+                continue
+            }
+            others.remove(name)
             connection.take(ClientAuthentication.all(of: found.client))
         }
         let ring = try KeyRing.open(settings.vault.keys, environment: environment)
         do { try vault.take(ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
+        return others.sorted()
     }
 
     /// What the API can have done.

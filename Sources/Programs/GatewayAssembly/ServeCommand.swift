@@ -111,7 +111,11 @@ private final class GatewayService: Service {
             place.log.setLevel(LogLevel(loaded.settings.logging.level))
             await serving?.takeKeys(loaded.settings.auth.apiKeys)
             await serving?.takeCertificate(loaded.settings.server.tls)
-            try serving?.gateway.reload(loaded.settings, environment: environment)
+            for name in try serving?.gateway.reload(loaded.settings, environment: environment) ?? [] {
+                place.log.warning(
+                    "a provider has another client or endpoint than at the start; that takes a restart",
+                    [Fact(.provider, name)])
+            }
             place.log.notice("log level, secrets and vault keys were read again")
         } catch let failure as StartFailure {
             place.log.error("the vault's keys cannot be read; the old ones stay", [Fact(.reason, failure.sentence)])

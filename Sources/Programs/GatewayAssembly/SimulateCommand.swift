@@ -26,7 +26,10 @@ enum SimulateCommand {
             defer { loops.stop() }
             let provider = try await start(on: loops, host: address.host, port: address.port, options(wanted))
             for fault in wanted.faults { try provider.setFault(fault, times: nil) }
-            OutputStream.standardOutput.write(ReadyOutput.simulator(provider: provider.url, json: json).text)
+            let ready = ReadyOutput.simulator(
+                provider: provider.url, client: SimulatorOptions.defaultClientID,
+                secret: SimulatorOptions.defaultClientSecret, json: json)
+            OutputStream.standardOutput.write(ready.text)
             _ = await signals.drainRequest()
             await provider.stop()
             return CommandOutput()

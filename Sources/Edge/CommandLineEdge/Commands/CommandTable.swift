@@ -70,7 +70,9 @@ extension CommandTable {
         words: ["simulate"], summary: "the simulated provider alone",
         about: [
             "A provider to develop and test against: PayPal's and OpenID's endpoints, codes that work once and for "
-                + "three minutes, and faults on request. A code is made by `POST /simulator/codes`."
+                + "three minutes, and faults on request. A code is made by `POST /simulator/codes`.",
+            "It prints where its endpoints are, and the one client that it knows. To play several providers, start it "
+                + "several times.",
         ],
         options: [
             OptionEntry(name: "--listen", value: "ADDRESS", summary: "default 127.0.0.1:9400; port 0 picks a free one"),

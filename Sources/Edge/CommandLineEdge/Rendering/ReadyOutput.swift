@@ -35,10 +35,20 @@ package enum ReadyOutput {
         return CommandOutput(text: "API at \(api), admin at \(admin)\n")
     }
 
-    package static func simulator(provider: String, json: Bool) -> CommandOutput {
+    /// - Parameters:
+    ///   - client: the identifier of the one client that it knows.
+    ///   - secret: that client's secret, which is none: it is the same everywhere.
+    package static func simulator(provider: String, client: String, secret: String, json: Bool) -> CommandOutput {
         if json { return CommandOutput(text: jsonLine(["provider": JSONValue(provider)])) }
         return CommandOutput(
-            text: "Simulated provider at \(provider)\nA code: curl -s -X POST \(provider)/simulator/codes\n")
+            text: """
+                Simulated provider at \(provider)
+                As PayPal: environment: mock, api_url: \(provider)
+                As any other provider: \(provider)/token, \(provider)/userinfo, \(provider)/revoke
+                Its client: client_id: \(client), client_secret: \(secret)
+                A code: curl -s -X POST \(provider)/simulator/codes
+
+                """)
     }
 
     /// One line of JSON for programs, or lines to paste for people.

@@ -52,7 +52,8 @@ extension Problem {
         Problem(
             401, .unauthenticated, "Who calls is not known",
             hasCredentials
-                ? "The bearer token is not a valid API key of this gateway, or it has expired or was revoked."
+                ? "The bearer token is not a valid API key of this gateway, or it has expired or was revoked; "
+                    + "a new key is known within 5 seconds."
                 : "Send an API key as `Authorization: Bearer cgk_...`.",
             challenge: hasCredentials
                 ? #"Bearer realm="consent-gateway", error="invalid_token""# : #"Bearer realm="consent-gateway""#)

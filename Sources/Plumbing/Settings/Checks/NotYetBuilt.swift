@@ -39,7 +39,7 @@ struct NotYetBuilt: Sendable {
         .init("retention", .moreThan(0), "retention is not built yet: nothing is deleted; leave it out"),
         .init(
             "providers.*.id_token", .oneOf(["required", "optional"]),
-            "ID tokens are not verified yet; write id_token: ignored until identities come"),
+            "ID tokens are not verified yet; write id_token: ignored, and userinfo tells who it is"),
         .init(
             "providers.*.issuer", .withoutEndpoints,
             "discovery is not built yet; give token_endpoint and userinfo_endpoint beside it"),

@@ -38,7 +38,10 @@ import Glibc
     }
 
     /// Up to `limit` elements, first to last, waiting for the first; nil once the queue is closed and empty.
-    package func take(upTo limit: Int) -> [Element]? {
+    /// - Parameter pause: how long the thread sleeps before it looks, so that more may have come; zero for not at all.
+    package func take(upTo limit: Int, after pause: Duration = .zero) -> [Element]? {
+        // Nobody wakes it meanwhile: that spares the others a call of the kernel for each element.
+        if pause > .zero { usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000)) }
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while elements.isEmpty {

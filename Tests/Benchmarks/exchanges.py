@@ -196,6 +196,20 @@ def row(found, duty):
             f"{found['errors']:6}")
 
 
+def markdown(figures):
+    """One row for each server, provider and number of callers; `of duty` is the ratio of CPU."""
+    lines = ["| provider | callers | server | exchanges/s | CPU s per 1,000 | of duty | p50 ms | p99 ms | p99.9 ms | "
+             "peak MB |", "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    duties = {(found["provider"], found["callers"]): found for found in figures if found["server"] == "duty"}
+    for found in figures:
+        duty = duties.get((found["provider"], found["callers"]))
+        ratio = f"{found['cpu'] / duty['cpu']:.2f}" if duty else ""
+        lines.append(f"| {found['provider']} | {found['callers']:,} | {found['server']} | {found['rate']:,.0f} | "
+                     f"{found['cpu']:.3f} | {ratio} | {found['p50']:.1f} | {found['p99']:.1f} | {found['p999']:.1f} | "
+                     f"{found['memory']:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--callers", default="1,16,128,512,2000")
@@ -203,6 +217,7 @@ def main():
     parser.add_argument("--servers", default=",".join(SERVERS))
     parser.add_argument("--seconds", type=int, default=5, help="how long each figure is taken (5)")
     parser.add_argument("--json", help="write the figures there as well")
+    parser.add_argument("--markdown", help="write the table there as well, as the README has it")
     options = parser.parse_args()
     rows = row_sizes()
     print(f"{datetime.date.today()}, {os.cpu_count()} cores, {platform.machine()}, {options.seconds} s each; rows of "
@@ -224,6 +239,9 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"rows": rows, "figures": figures}, file, indent=1)
+    if options.markdown:
+        with open(options.markdown, "w") as file:
+            file.write(markdown(figures))
     say_what_bounds(figures)
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+LOAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "EndToEnd", "load.lua")
 BIN = os.environ["BIN"]
 PROVIDERS = {"at once": ["--delay", "0"], "50 ms": ["--delay", "50"], "TLS": ["--delay", "0"]}
 SERVERS = ["floor", "duty", "gateway"]
@@ -136,12 +136,14 @@ providers:
 def load(url, key, callers, seconds):
     done = subprocess.run(
         ["wrk", "-t", str(min(2, callers)), "-c", str(callers), "-d", f"{seconds}s", "--timeout", "20s", "-s",
-         f"{HERE}/exchange.lua", url],
+         LOAD, url],
         capture_output=True, env={**os.environ, "GATEWAY_KEY": key}, timeout=seconds + 60)
     lines = [line for line in done.stdout.decode().splitlines() if line.startswith("{")]
     if not lines:
         sys.exit(f"wrk said: {done.stdout.decode()} {done.stderr.decode()}")
-    return json.loads(lines[-1])
+    found = json.loads(lines[-1])
+    found["errors"] = sum(found.pop(name) for name in ("connect", "read", "write", "status", "timeout"))
+    return found
 
 
 def row_sizes():
@@ -149,7 +151,7 @@ def row_sizes():
     place = Place("50 ms")
     gateway = place.server("gateway", None)
     generator = subprocess.Popen(
-        ["wrk", "-t", "1", "-c", "16", "-d", "3s", "-s", f"{HERE}/exchange.lua", gateway.url],
+        ["wrk", "-t", "1", "-c", "16", "-d", "3s", "-s", LOAD, gateway.url],
         env={**os.environ, "GATEWAY_KEY": gateway.key}, stdout=subprocess.DEVNULL)
     sizes = []
     connection = sqlite3.connect(f"file:{gateway.database}?mode=ro", uri=True, timeout=10)

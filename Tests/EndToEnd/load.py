@@ -33,7 +33,7 @@ def main(callers, seconds):
     wrong = sum(figures[name] for name in ("connect", "read", "write", "status", "timeout"))
     rate = figures["requests"] / figures["seconds"]
     print(f"{callers} callers, {figures['seconds']:.1f} s: {figures['requests']} exchanges, {rate:.0f}/s, "
-          f"p50 {figures['p50_ms']:.1f} ms, p99 {figures['p99_ms']:.1f} ms, "
+          f"p50 {figures['p50']:.1f} ms, p99 {figures['p99']:.1f} ms, "
           f"{spent / max(figures['requests'], 1) * 1000:.3f} CPU-seconds per 1,000, {wrong} errors")
     if wrong or not figures["requests"]:
         raise Failure(f"{wrong} requests failed: {figures}")

@@ -147,6 +147,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["NativeSystem", "Observability"], path: "Tests/Support",
             swiftSettings: language),
+        tests(of: "CBlocks"),
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeHTTPServer", ["NativeCurl", "NativeEventLoop", "NativeSystem", "TestSupport"]),
         tests(of: "NativeJSON"),

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The accounts of a torture: every sending of a refresh token as the provider's side saw it, what the gateway was seen to
+do with the answer, and the breaches that follow. No I/O here, so that a made-up history can be held against the rules at
+each run."""
+import dataclasses
+import threading
+
+# Seconds that an undisturbed process needs at most to read an answer that lies in its socket and to commit it.
+ENOUGH_TO_SAVE = 1.0
+# Seconds by which the gateway's idea of when an access token lapses may precede what is seen here.
+CLOCK_TOLERANCE = 1.0
+
+
+@dataclasses.dataclass
+class Sending:
+    """One refresh token on its way, and what became of the answer; times of the monotonic clock, in seconds."""
+    number: int
+    token: str
+    family: str
+    at: float
+    # Process that sent it; None where it could not be told.
+    owner: int = None
+    step: str = ""
+    is_forwarded: bool = False
+    status: int = None
+    # The refresh token that came back, where another one did.
+    brought: str = None
+    delivered_at: float = None
+    closed_at: float = None
+    # Whether the store was out of reach meanwhile: then only a journal's line shows that the answer is safe.
+    met_outage: bool = False
+    # When the sender was stopped last, and until when.
+    stopped_at: float = None
+    stopped_until: float = None
+    # It was told as done, or lies in the journal.
+    is_kept: bool = False
+
+    def could_be_received(self):
+        return self.delivered_at is None and self.closed_at is None
+
+    def is_received(self, now):
+        """Whether a gateway had the answer for certain: it was told, or the process lived on with it for long enough."""
+        if self.status != 200 or self.delivered_at is None:
+            return False
+        if self.is_kept:
+            return True
+        if self.met_outage:
+            return False
+        begun = max(self.delivered_at, self.stopped_until or 0)
+        if self.stopped_at is not None and self.stopped_until is None:
+            return False
+        return (self.closed_at if self.closed_at is not None else now) - begun >= ENOUGH_TO_SAVE
+
+    def line(self, start):
+        def ago(moment):
+            return "-" if moment is None else f"{moment - start:.3f}"
+        return (f"#{self.number} ...{self.token[-6:]} sent {ago(self.at)} by {self.owner} ({self.step}), "
+                f"{'taken' if self.is_forwarded else 'never arrived'}, answer {self.status}, delivered "
+                f"{ago(self.delivered_at)}, closed {ago(self.closed_at)}, kept {self.is_kept}, "
+                f"outage {self.met_outage}, stopped {ago(self.stopped_at)} to {ago(self.stopped_until)}")
+
+
+class Ledger:
+    """`kind`: `static`, `grace` or `forbidden`; `lifetime`: of access tokens, in seconds."""
+
+    def __init__(self, kind, lifetime, start=0.0):
+        self.kind, self.lifetime, self.start = kind, lifetime, start
+        self.lock = threading.Lock()
+        self.sendings = []
+        self.by_family = {}
+        # When the refresh token that a family has now was asked for.
+        self.asked_at = {}
+        self.family_of_code = {}
+        self.breaches = []
+        self.doubled = 0
+        self.early = 0
+        self.dead_families = set()
+        self.named_ambiguous = set()
+        self.lost = set()
+
+    # What is seen at the provider.
+
+    def exchanged(self, code, token, asked_at):
+        with self.lock:
+            self.family_of_code[code] = family_of(token)
+            self.asked_at[token] = asked_at
+
+    def sent(self, token, now, owner=None, step="", look=lambda sending: None):
+        """`look` is called with an earlier sending that seems to be open, and may close it."""
+        with self.lock:
+            family = family_of(token)
+            history = self.by_family.setdefault(family, [])
+            earlier = [one for one in history if one.token == token]
+            for one in earlier:
+                if one.closed_at is None:
+                    look(one)
+            sending = Sending(len(self.sendings) + 1, token, family, now, owner, step)
+            self.sendings.append(sending)
+            history.append(sending)
+            self.hold_against(sending, earlier, now)
+            return sending
+
+    def hold_against(self, sending, earlier, now):
+        for one in earlier:
+            if one.could_be_received():
+                self.doubled += 1
+                self.breach("doubled: the answer to the last sending could still be received", sending.family)
+            elif self.kind != "static" and one.is_received(now):
+                self.doubled += 1
+                self.breach("doubled: the answer to the last sending had been received", sending.family)
+        asked_at = self.asked_at.get(sending.token)
+        if self.kind == "forbidden" and earlier and asked_at is not None:
+            if now < asked_at + self.lifetime - CLOCK_TOLERANCE:
+                self.early += 1
+                self.breach("early: sent again in doubt before the access token in hand had lapsed", sending.family)
+
+    def answered(self, sending, status, brought):
+        with self.lock:
+            sending.status, sending.brought = status, brought
+            if brought:
+                self.asked_at[brought] = sending.at
+            elif status == 200:
+                self.asked_at[sending.token] = sending.at
+            if status == 400:
+                self.dead_families.add(sending.family)
+
+    # What is seen of the gateway.
+
+    def told(self, family):
+        """A caller was told that the family's grant is refreshed."""
+        with self.lock:
+            for one in reversed(self.by_family.get(family, [])):
+                if one.status == 200 and one.delivered_at is not None:
+                    one.is_kept = True
+                    return
+
+    def judge(self, family, status, reason, now):
+        """What a settled record says: `active` after one more refresh, or why not. Returns one word."""
+        with self.lock:
+            if status == "active":
+                return "alive"
+            if reason == "ambiguous_rotation" and self.may_be_ambiguous(family, now):
+                self.named_ambiguous.add(family)
+                return "ambiguous"
+            self.lost.add(family)
+            self.breach(f"lost: {status}, {reason}", family)
+            return "lost"
+
+    def may_be_ambiguous(self, family, now):
+        """Whether an answer that nobody can have now had brought this family's last token."""
+        if self.kind != "forbidden":
+            return False
+        taken = [one for one in self.by_family.get(family, []) if one.status == 200]
+        return bool(taken) and not taken[-1].is_received(now)
+
+    def revoked(self):
+        """Families that the provider ended, and that no lost answer explains."""
+        return self.dead_families - self.named_ambiguous
+
+    def breach(self, sentence, family):
+        history = "\n    ".join(one.line(self.start) for one in self.by_family.get(family, [])[-6:])
+        self.breaches.append(f"{sentence}; family {family}\n    {history}")
+
+
+def family_of(token):
+    """The simulated provider's refresh tokens carry the number of their grant."""
+    return token[5:15]
+
+
+def check_itself():
+    """Made-up histories, each with one fault that must be found, and one without. Returns what was not found."""
+    def play(kind, *sendings, verdict=None):
+        """Each sending: (at, delivered, closed, status, brought); the token is the newest or a named one."""
+        ledger = Ledger(kind, lifetime=4)
+        token = "R23AA0000000001one"
+        ledger.exchanged("code", token, 0.0)
+        for at, delivered, closed, status, brought, kept in sendings:
+            sending = ledger.sent(token, at)
+            sending.is_forwarded = True
+            ledger.answered(sending, status, brought)
+            sending.delivered_at, sending.closed_at, sending.is_kept = delivered, closed, kept
+        if verdict:
+            ledger.judge("0000000001", *verdict, 100.0)
+        return ledger
+
+    new = "R23AA0000000001two"
+    lost = play("forbidden", (10, None, 10.1, 200, new, False), (20, 20.1, None, 400, None, False),
+                verdict=("reauthorization_required", "ambiguous_rotation"))
+    known = {
+        "a clean loss": not lost.breaches and not lost.revoked(),
+        "a call while the last one is open": play(
+            "static", (10, None, None, None, None, False), (11, 11.1, None, 200, None, False)).doubled == 1,
+        "a static token again": play(
+            "static", (10, 10.1, None, 200, None, False), (14, 14.1, None, 200, None, False)).doubled == 0,
+        "a call after the answer was told": play(
+            "forbidden", (10, 10.1, 10.2, 200, new, True), (20, 20.1, None, 400, None, False)).doubled == 1,
+        "a call after the answer was had": play(
+            "grace", (10, 10.1, None, 200, new, False), (20, 20.1, None, 200, new, False)).doubled == 1,
+        "a call before the access token lapsed": play(
+            "forbidden", (1, None, 1.1, 200, new, False), (2, 2.1, None, 400, None, False)).early == 1,
+        "a loss though the answer was had": len(play(
+            "forbidden", (10, 10.1, 12, 200, new, False), verdict=("reauthorization_required", "ambiguous_rotation")
+        ).lost) == 1,
+        "a loss where a retry is allowed": len(play(
+            "grace", (10, None, 10.1, 200, new, False), verdict=("reauthorization_required", "ambiguous_rotation")
+        ).lost) == 1,
+        "a loss by another name": len(play(
+            "forbidden", (10, None, 10.1, 200, new, False), verdict=("reauthorization_required", "provider_rejected")
+        ).lost) == 1,
+        "a family ended": len(play("forbidden", (10, 10.1, None, 400, None, False)).revoked()) == 1,
+    }
+    return [name for name, is_found in known.items() if not is_found]

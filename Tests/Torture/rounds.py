@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One provider kind and one number of processes: a store, its gateways, a pool of grants, and rounds in each of which a
+process is killed or stopped, or the store goes away, at a step of some refreshes."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "EndToEnd"))
+import harness  # noqa: E402
+from harness import Failure, House, Process, call, program, random_word  # noqa: E402
+from store_outage import FullDisk, Lock, move_to_small_disk  # noqa: E402
+
+from ledger import Ledger  # noqa: E402
+from watching import Watch, is_running  # noqa: E402
+
+KINDS = {"static": ("static", "static"), "grace": ("grace:30", "{ grace: 30s }"),
+         "forbidden": ("reuse_detection", "forbidden")}
+LIFETIME = 4
+ANSWER = 3
+STOPPED_FOR = ANSWER + 0.5
+# A step of the provider's side, and for how many milliseconds at most the process lives on.
+KILL_STEPS = [("posted", 14), ("request", 0), ("request", 3), ("taken", 0), ("answer", 0), ("half", 0), ("answered", 0),
+              ("answered", 2), ("answered", 5), ("answered", 12), ("told", 0), ("told", 2)]
+STOP_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
+OUTAGE_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
+POOL = 24
+GRANTS_AT_ONCE = 3
+# How long a grant in doubt may take to come to a definite answer.
+PATIENCE = 90.0
+
+
+class Combination:
+    """Everything of one kind and one number of processes."""
+
+    def __init__(self, kind, processes, seed, is_on_small_disk=False):
+        self.kind, self.processes = kind, processes
+        self.random = random.Random(seed)
+        mode, reuse = KINDS[kind]
+        self.ledger = Ledger(kind, LIFETIME, time.monotonic())
+        settings = (f"    refresh_token_reuse: {reuse}\n"
+                    f"    timeouts: {{ connect: 1s, total: 2s, answer: {ANSWER}s }}\n")
+        self.house = House(
+            simulator_arguments=["--refresh-tokens", mode, "--fault", f"expires_in={LIFETIME}"],
+            provider_settings=settings, through=lambda url: Watch(url, self.ledger))
+        self.is_possible = not is_on_small_disk or move_to_small_disk(self.house, f"{self.house.home}/disk")
+        self.outage = (FullDisk if is_on_small_disk else Lock)(self.house) if self.is_possible else None
+        self.watch = self.house.proxy
+        self.watch.pids = lambda: [one.pid for one in self.gateways] + [one.pid for one in self.commands]
+        self.watch.hold = self.hold
+        self.gateways, self.commands, self.log_number = [], [], 0
+        # Identifier of a consent to its family, and those whose fate is not settled yet: (since, step).
+        self.grants, self.unsettled = {}, {}
+        self.tally = {}
+        self.kills = self.stops = self.outages = self.renewed = 0
+        self.answers = {}
+
+    def hold(self):
+        """Mostly a quick provider; now and then one that answers after `total` and before `answer`."""
+        return 2.3 if self.random.random() < 0.02 else self.random.uniform(0, 0.02)
+
+    def serve(self):
+        self.log_number += 1
+        log = f"{self.house.home}/gateway-{self.log_number}.log"
+        gateway = Process(["serve", "--config", self.house.config], log)
+        gateway.log_path = log
+        self.gateways.append(gateway)
+        return gateway
+
+    def fill(self):
+        """As many gateways and grants as belong here."""
+        while len(self.gateways) < self.processes:
+            self.serve()
+        while len(self.grants) < POOL:
+            code = self.house.fresh_code()
+            self.house.codes.clear()
+            status, _, body = self.post_code(code)
+            if status != 201:
+                raise Failure(f"no new grant: {status} {body}")
+            self.grants[body["id"]] = self.ledger.family_of_code[code]
+
+    def post_code(self, code):
+        subject, end = f"user-{random_word()}", time.monotonic() + 30
+        while True:
+            answer = self.house.post_code(self.random.choice(self.gateways).ready["api"], code, subject)
+            if answer[0] != 503 or time.monotonic() > end:
+                return answer
+            time.sleep(0.1)
+
+    def count(self, what, outcome):
+        self.tally[(what, outcome)] = self.tally.get((what, outcome), 0) + 1
+
+    # Asking.
+
+    def ask(self, consent, gateway):
+        """One refresh over HTTP: (status, body), or None where no answer came."""
+        try:
+            status, _, body = call(gateway.ready["api"], "POST", f"/v1/consents/{consent}/refresh", None,
+                                   self.house.authorized(), timeout=20)
+        except OSError:
+            return None
+        if status == 200:
+            self.ledger.told(self.grants[consent])
+        return status, body
+
+    def ask_by_command(self, consent):
+        process = subprocess.Popen([program(), "refresh", consent, "--config", self.house.config, "--json"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.commands.append(process)
+        if process.wait(timeout=60) == 0:
+            self.ledger.told(self.grants[consent])
+        self.commands.remove(process)
+
+    def ask_all(self, consents, then=lambda: None):
+        """Asks for each in more than one place at once; returns the threads."""
+        threads = []
+        for consent in consents:
+            places = self.random.sample(self.gateways, min(len(self.gateways), 2)) * (1 if self.processes > 1 else 2)
+            for gateway in places:
+                def one(consent=consent, gateway=gateway):
+                    answer = self.ask(consent, gateway)
+                    if answer and answer[0] == 200:
+                        then()
+                threads.append(threading.Thread(target=one, daemon=True))
+            if self.processes > 1 and self.random.random() < 0.2:
+                threads.append(threading.Thread(target=self.ask_by_command, args=(consent,), daemon=True))
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def join(self, threads):
+        end = time.monotonic() + 60
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+            if thread.is_alive():
+                raise Failure(f"{self.kind}, {self.processes}: a caller had no answer for 60 s")
+
+    def chosen(self):
+        ready = [one for one in self.grants if one not in self.unsettled]
+        return self.random.sample(ready, min(GRANTS_AT_ONCE, len(ready)))
+
+    # Rounds.
+
+    def kill_round(self, step, delay):
+        once, consents = Once(), self.chosen()
+
+        def strike(owner):
+            if once.take():
+                time.sleep(self.random.uniform(0, delay) / 1000)
+                self.kill(owner)
+                once.is_over.set()
+
+        def at(name, sending):
+            sending.step = sending.step or f"kill at {step}"
+            if name == step:
+                strike(sending.owner)
+                return sending.owner is None or is_running(sending.owner) or self.random.random() < 0.5
+            return True
+
+        self.watch.at = at
+        threads = self.ask_all(consents, then=lambda: strike(None) if step == "told" else None)
+        if step == "posted":
+            strike(None)
+        self.join(threads)
+        self.watch.at = lambda name, sending: True
+        strike(None)
+        once.is_over.wait(harness.DEADLINE)
+        self.fill()
+        self.settle(consents, f"killed at {step}")
+
+    def kill(self, owner):
+        """The process that sent, or any; and now and then another one with it."""
+        command = next((one for one in self.commands if one.pid == owner), None)
+        if command:
+            command.kill()
+            self.kills += 1
+            return
+        victims = [one for one in self.gateways if one.pid == owner] or [self.random.choice(self.gateways)]
+        if self.random.random() < 0.25:
+            victims = list(self.gateways)
+        for victim in victims:
+            os.kill(victim.pid, signal.SIGKILL)
+        for victim in victims:
+            victim.kill()
+            self.gateways.remove(victim)
+            os.remove(victim.log_path)
+            self.kills += 1
+
+    def stop_round(self, step):
+        once, consents, resumed = Once(), self.chosen(), threading.Event()
+
+        def strike(pid):
+            if not once.take():
+                return
+            pid = pid or self.random.choice(self.gateways).pid
+            begun = time.monotonic()
+            os.kill(pid, signal.SIGSTOP)
+            self.stops += 1
+            threading.Timer(STOPPED_FOR, go_on, (pid, begun)).start()
+
+        def go_on(pid, begun):
+            os.kill(pid, signal.SIGCONT)
+            now = time.monotonic()
+            for sending in self.ledger.sendings[-60:]:
+                if sending.owner == pid:
+                    sending.stopped_at, sending.stopped_until = begun, now
+            resumed.set()
+
+        def at(name, sending):
+            sending.step = sending.step or f"stop at {step}"
+            if name == step and sending.owner:
+                strike(sending.owner)
+            return True
+
+        self.watch.at = at
+        threads = self.ask_all(consents)
+        if step == "posted":
+            strike(None)
+        self.join(threads)
+        self.watch.at = lambda name, sending: True
+        if once.is_taken and not resumed.wait(STOPPED_FOR + 10):
+            raise Failure("a stopped process did not go on")
+        self.settle(consents, f"stopped at {step}")
+
+    def outage_round(self, step):
+        once, consents = Once(), self.chosen()
+        length = 4.5 if self.random.random() < 0.15 else self.random.uniform(0.2, 1.5)
+        kills = self.random.random() < 0.35
+        before = {one: self.record(one) for one in consents}
+        over = threading.Event()
+        begun_with = len(self.ledger.sendings)
+
+        def strike(owner):
+            if not once.take():
+                return
+            self.outage.take()
+            self.outages += 1
+            self.mark()
+            threading.Thread(target=end, args=(owner,), daemon=True).start()
+
+        def end(owner):
+            if kills and step != "posted":
+                time.sleep(self.random.uniform(0, 0.8) * length)
+                victim = next((one for one in self.gateways if one.pid == owner), None)
+                if victim:
+                    self.see_journal(victim)
+                    self.kill_one(victim)
+            else:
+                time.sleep(length)
+            self.mark()
+            sent = len(self.ledger.sendings)
+            self.outage.release()
+            if step == "posted" and isinstance(self.outage, Lock) and sent > begun_with:
+                self.ledger.breach("sent though the store took no claim", self.ledger.sendings[sent - 1].family)
+            over.set()
+
+        def at(name, sending):
+            sending.step = sending.step or f"outage at {step}"
+            sending.met_outage = once.is_taken and not over.is_set()
+            if name == step:
+                strike(sending.owner)
+                sending.met_outage = not over.is_set()
+            return True
+
+        self.watch.at = at
+        if step == "posted":
+            strike(None)
+        threads = self.ask_all(consents)
+        if not over.wait(30) and once.is_taken:
+            raise Failure("an outage did not end")
+        self.join(threads)
+        self.watch.at = lambda name, sending: True
+        if step == "posted" and len(self.ledger.sendings) == begun_with:
+            self.unchanged(before)
+        self.fill()
+        self.settle(consents, f"outage at {step}")
+
+    def mark(self):
+        """Those that were under way when the store went or came."""
+        for sending in self.ledger.sendings[-60:]:
+            if sending.closed_at is None and not sending.is_kept and (
+                    sending.delivered_at is None or time.monotonic() - sending.delivered_at < 1):
+                sending.met_outage = True
+
+    def see_journal(self, gateway):
+        """As many answers as its log names lie in its journal: they are safe."""
+        with open(gateway.log_path, errors="replace") as log:
+            lines = log.read().count("it lies in the journal")
+        mine = [one for one in self.ledger.sendings
+                if one.owner == gateway.pid and one.delivered_at is not None and one.met_outage and not one.is_kept]
+        if lines - getattr(gateway, "journaled", 0) >= len(mine):
+            for sending in mine:
+                sending.is_kept = True
+        gateway.journaled = lines
+
+    def kill_one(self, victim):
+        os.kill(victim.pid, signal.SIGKILL)
+        victim.kill()
+        self.gateways.remove(victim)
+        self.kills += 1
+
+    def record(self, consent):
+        for gateway in self.gateways:
+            try:
+                return call(gateway.ready["api"], "GET", f"/v1/consents/{consent}", None, self.house.authorized())[2]
+            except OSError:
+                pass
+        return None
+
+    def unchanged(self, before):
+        """What our store could not do is not counted against a grant."""
+        for consent, record in before.items():
+            now = self.record(consent)
+            if record and now and now["refresh_failures"] != record["refresh_failures"]:
+                self.ledger.breach(
+                    f"blamed: {record['refresh_failures']} failures became {now['refresh_failures']} by our own outage",
+                    self.grants[consent])
+
+    # Settling.
+
+    def settle(self, consents, what):
+        now = time.monotonic()
+        for consent in consents:
+            self.unsettled.setdefault(consent, (now, what))
+        self.settle_those_that_can()
+
+    def settle_those_that_can(self):
+        for consent, (since, what) in list(self.unsettled.items()):
+            answer = self.ask(consent, self.random.choice(self.gateways))
+            now = time.monotonic()
+            if answer and answer[0] == 200:
+                self.decide(consent, what, answer[1]["status"], answer[1]["status_reason"])
+            elif answer and answer[0] == 409:
+                record = self.record(consent)
+                self.decide(consent, what, record["status"], record["status_reason"])
+            elif now - since > PATIENCE:
+                self.decide(consent, what, "undecided", f"{answer}")
+
+    def decide(self, consent, what, status, reason):
+        del self.unsettled[consent]
+        outcome = self.ledger.judge(self.grants[consent], status, reason, time.monotonic())
+        self.count(what, outcome)
+        if outcome != "alive":
+            del self.grants[consent]
+            self.renewed += 1
+            self.fill()
+
+    def finish(self):
+        """Waits for what is in doubt, then refreshes every grant once more."""
+        self.fill()
+        while self.unsettled:
+            self.settle_those_that_can()
+            time.sleep(0.1)
+        self.settle(list(self.grants), "at the end")
+        while self.unsettled:
+            self.settle_those_that_can()
+            time.sleep(0.1)
+        self.compare()
+
+    def compare(self):
+        """The provider's own count of each refresh token must be that of these accounts."""
+        _, _, log = call(self.house.provider_url, "GET", "/simulator/log?limit=200000")
+        theirs = sum(entry["sent"] for entry in log["refresh_tokens"])
+        ours = sum(one.is_forwarded for one in self.ledger.sendings)
+        if theirs != ours:
+            self.ledger.breaches.append(f"the provider counts {theirs} sendings, these accounts {ours}")
+
+    def close(self):
+        for gateway in self.gateways:
+            gateway.kill()
+        if self.outage:
+            self.outage.close()
+        self.house.close()
+
+
+class Once:
+    """True for whoever takes it first, who tells when what followed is over."""
+
+    def __init__(self):
+        self.lock, self.is_taken, self.is_over = threading.Lock(), False, threading.Event()
+
+    def take(self):
+        with self.lock:
+            was, self.is_taken = self.is_taken, True
+            return not was
+
+
+harness.DEADLINE = max(harness.DEADLINE, 60.0)

@@ -111,6 +111,7 @@ let package = Package(
             resources: [.embedInCode("Migrations/v0001_consents.sql")]),
         room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
         room("Adapters", "AnswerJournals", ["Consents", "NativeCrypto", "NativeSystem"]),
+        room("Adapters", "StateFiles", ["Consents", "NativeSystem"]),
 
         // Use cases
         room("UseCases", "ConsentUseCases", ["Consents", "Observability"]),
@@ -135,7 +136,8 @@ let package = Package(
             "Programs", "GatewayAssembly",
             [
                 "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "SimulatedProvider",
-                "ProviderClients", "ConsentStores", "TokenVaults", "AnswerJournals", "Settings", "Lifecycle",
+                "ProviderClients", "ConsentStores", "TokenVaults", "AnswerJournals", "StateFiles", "Settings",
+                "Lifecycle",
                 "Observability", "NativeEventLoop",
                 "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
             ]),
@@ -164,6 +166,7 @@ let package = Package(
         tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeSystem", ["TestSupport"]),
         tests(of: "AnswerJournals", ["Consents", "NativeSystem", "TestSupport"]),
+        tests(of: "StateFiles", ["Consents", "NativeSystem", "TestSupport"]),
         tests(of: "TokenVaults", ["Consents", "NativeCrypto", "NativeSystem"]),
         tests(of: "Observability", ["NativeSystem", "NativeJSON", "TestSupport"]),
         tests(of: "Consents", ["NativeCrypto"]),

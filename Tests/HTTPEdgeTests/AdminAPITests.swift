@@ -13,7 +13,7 @@ import Testing
 
     private func answer(_ path: String, method: String = "GET", host: String = "localhost:9090") async -> HTTPResponse {
         let api = AdminAPI(
-            hosts: ["localhost", "127.0.0.1", "::1"], isReady: { true }, isDraining: { false },
+            hosts: ["localhost", "127.0.0.1", "::1"], isReady: { true }, isDraining: { false }, isRefreshing: { true },
             metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
         let head = HTTPRequestHead(
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Host", host)]),

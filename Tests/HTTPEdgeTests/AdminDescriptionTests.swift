@@ -19,11 +19,12 @@ import Testing
     }
 
     private func answer(
-        _ method: String, _ path: String, host: String = "localhost", isReady: Bool = true, isDraining: Bool = false
+        _ method: String, _ path: String, host: String = "localhost", isReady: Bool = true, isDraining: Bool = false,
+        isRefreshing: Bool = true
     ) async -> HTTPResponse {
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: "1"))
         let api = AdminAPI(
-            hosts: ["localhost"], isReady: { isReady }, isDraining: { isDraining },
+            hosts: ["localhost"], isReady: { isReady }, isDraining: { isDraining }, isRefreshing: { isRefreshing },
             metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
         let head = HTTPRequestHead(
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Host", host)]),
@@ -123,5 +124,13 @@ import Testing
         }
         let described = schemas["Readiness"]?["properties"]?["status"]?["enum"]?.array?.compactMap(\.string)
         #expect(words == Set(try #require(described)))
+        for isRefreshing in [true, false] {
+            let answer = await answer("GET", "/readyz", isRefreshing: isRefreshing)
+            #expect(answer.status == 200)
+            let word = try JSONValue.parse(answer.body, as: .callers)["refreshing"]?.string
+            #expect(word == (isRefreshing ? "on" : "stopped"))
+            let known = schemas["Readiness"]?["properties"]?["refreshing"]?["enum"]?.array?.compactMap(\.string)
+            #expect(known?.contains(try #require(word)) == true)
+        }
     }
 }

@@ -58,6 +58,7 @@ extension WritingRules {
     fileprivate func claim(_ claim: RefreshClaim, in connection: borrowing SQLiteConnection)
         throws(SQLiteError) -> ClaimAnswer
     {
+        guard try mayRefresh(in: connection) else { return .refreshingStopped }
         guard let row = try RefreshRow(claim.id, in: connection), row.status.isGrantHeld, row.hasTokens else {
             return .ended
         }

@@ -44,7 +44,8 @@ package final class SQLiteStore: ConsentStore {
                 path: path, limits: limits, guardian: guardian, health: WriteHealth(time: time), metrics: metrics)
             do throws(StoreFailure) {
                 let readers = try SQLiteReaders(path: path, limits: limits)
-                let rules = WritingRules(leases: LeaseClock(clock: clock, locks: locks), ledger: ledger)
+                let rules = WritingRules(
+                    leases: LeaseClock(clock: clock, locks: locks), ledger: ledger, epochs: KnownEpoch())
                 return SQLiteStore(writer: writer, readers: readers, rules: rules, guardian: guardian)
             } catch {
                 writer.close()

@@ -5,4 +5,5 @@ internal import Consents
 struct WritingRules: Sendable {
     let leases: LeaseClock
     let ledger: any Ledger
+    let epochs: KnownEpoch
 }

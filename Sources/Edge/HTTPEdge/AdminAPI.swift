@@ -18,6 +18,7 @@ package struct AdminAPI: HTTPHandler {
     private let isReady: @Sendable () async -> Bool
     private let metrics: MetricsPage
     private let isDraining: @Sendable () -> Bool
+    private let isRefreshing: @Sendable () async -> Bool
     private let time: any Timekeeper
     private let entropy: any Entropy
 
@@ -26,13 +27,17 @@ package struct AdminAPI: HTTPHandler {
     ///     own.
     ///   - isReady: whether store and keys can be worked with.
     ///   - isDraining: whether the program takes no more requests and is about to end.
+    ///   - isRefreshing: whether refresh tokens may be sent; they may not after a copy was put in the store's place.
+    ///     Requests are served all the same, so that it takes no instance from a load balancer.
     package init(
         hosts: [String], isReady: @escaping @Sendable () async -> Bool, isDraining: @escaping @Sendable () -> Bool,
-        metrics: MetricsPage, time: any Timekeeper, entropy: any Entropy
+        isRefreshing: @escaping @Sendable () async -> Bool, metrics: MetricsPage, time: any Timekeeper,
+        entropy: any Entropy
     ) {
         self.hosts = hosts.map { $0.lowercased() }
         self.isReady = isReady
         self.isDraining = isDraining
+        self.isRefreshing = isRefreshing
         self.metrics = metrics
         self.time = time
         self.entropy = entropy
@@ -69,8 +74,11 @@ package struct AdminAPI: HTTPHandler {
         let isStoreReady = await isReady()
         let isReady = isStoreReady && !isDraining()
         let word = isDraining() ? "draining" : isStoreReady ? "ready" : "not ready"
-        return Answer.json(
-            ["status": JSONValue(word), "store": JSONValue(isStoreReady)], status: isReady ? 200 : 503, context)
+        let answer: JSONValue = [
+            "status": JSONValue(word), "store": JSONValue(isStoreReady),
+            "refreshing": JSONValue(await isRefreshing() ? "on" : "stopped"),
+        ]
+        return Answer.json(answer, status: isReady ? 200 : 503, context)
     }
 
     private func context(of head: HTTPRequestHead?) -> RequestContext {

@@ -10,6 +10,7 @@ import NativeEventLoop
 import ProviderClients
 import RecordRendering
 import Settings
+import StateFiles
 import TokenVaults
 
 /// What a command opens the store for.
@@ -34,6 +35,7 @@ struct Gateway: Sendable {
     let deliverRevocations: DeliverRevocations
     let profile: ReadProfile
     let accessToken: HandOutAccessToken
+    let epoch: KeepEpoch
     let verify: VerifyLedger
     let makeCheckpoint: MakeCheckpoint
     let receipt: IssueReceipt
@@ -100,6 +102,9 @@ struct Gateway: Sendable {
             log: place.log)
         accessToken = HandOutAccessToken(
             directory: directory, store: store, vault: vault, time: place.time, refresh: refresh, log: place.log)
+        epoch = KeepEpoch(
+            store: store, note: EpochFile(stateDirectory: place.settings.stateDirectory), time: place.time,
+            entropy: place.entropy, log: place.log)
         let check = RecordCheck(ledger: vault, vault: vault)
         verify = VerifyLedger(store: store, check: check, keys: vault)
         makeCheckpoint = MakeCheckpoint(store: store, keys: vault, time: place.time, log: place.log)

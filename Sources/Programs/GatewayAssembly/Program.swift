@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
 import ConsentStores
+import ConsentUseCases
 import Consents
 import NativeSystem
 import Observability
@@ -143,6 +144,16 @@ package enum Program {
         }
     }
 
+    /// Whether the store must first be held against what was noted of it.
+    private static func sendsRefreshTokens(_ command: Command) -> Bool {
+        switch command {
+        case .refresh: true
+        case .refreshSweep(let sweep): !sweep.isDryRun
+        case .job(let isDryRun): !isDryRun
+        default: false
+        }
+    }
+
     private static func withGateway(
         _ asked: Invocation, _ environment: [String: String], for use: StoreUse,
         _ body: @escaping @Sendable (Workplace, Gateway) async -> CommandOutput
@@ -151,6 +162,9 @@ package enum Program {
             do throws(StartFailure) {
                 let gateway = try Gateway.open(in: place, for: use)
                 let output = await LoopLauncher(loops: place.loops).result {
+                    do throws(StoreFailure) {
+                        if sendsRefreshTokens(asked.command) { try await gateway.epoch.begin() }
+                    } catch { return StartFailure(error).output }
                     let output = await body(place, gateway)
                     // An answer that is still awaited may hold the only refresh token that is good from now on.
                     await gateway.land(within: place.settings.server.shutdownGrace, place.time)

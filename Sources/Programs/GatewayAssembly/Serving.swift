@@ -18,6 +18,7 @@ struct Serving: Sendable {
     let admin: HTTPServer
     private let upkeep: Task<Void, Never>
     private let checkpoints: Task<Void, Never>
+    private let epochs: Task<Void, Never>
     private let slots: ListenerSlots
     private let isDraining = Locked(false)
 
@@ -37,9 +38,10 @@ struct Serving: Sendable {
         let wanted = place.settings.server.limits.connections + 200
         try raiseFiles(to: wanted)
         let gateway = try Gateway.open(in: place, for: .keeps)
-        // Before anybody can ask for a code whose answer an ended instance has kept.
-        await gateway.redeem.adoptAbandoned()
         do throws(StartFailure) {
+            do throws(StoreFailure) { try await gateway.epoch.begin() } catch { throw StartFailure(error) }
+            // Before anybody can ask for a code whose answer an ended instance has kept.
+            await gateway.redeem.adoptAbandoned()
             return try await Serving(place, gateway)
         } catch {
             await gateway.close()
@@ -67,7 +69,8 @@ struct Serving: Sendable {
         let page = MetricsPage(place.metrics, readings: GatewayReadings.all(place, gateway, slots, readiness))
         let adminHandler = AdminAPI(
             hosts: place.settings.server.adminHosts, isReady: { await readiness.isReady() },
-            isDraining: { [isDraining] in isDraining.withLock { $0 } }, metrics: page, time: place.time,
+            isDraining: { [isDraining] in isDraining.withLock { $0 } },
+            isRefreshing: { await gateway.epoch.stop == nil }, metrics: page, time: place.time,
             entropy: place.entropy)
         let settings = place.settings.server
         admin = try await Serving.listen(
@@ -89,6 +92,8 @@ struct Serving: Sendable {
         let keeping = KeepCheckpoints(make: gateway.makeCheckpoint, time: place.time, log: place.log)
         // Apart from the loops: a million heads are a second of hashing.
         checkpoints = Task.detached { await keeping.run() }
+        // Likewise: a step waits for the disk.
+        epochs = Task.detached { await gateway.epoch.run() }
     }
 
     private static func listen(
@@ -175,6 +180,9 @@ struct Serving: Sendable {
     func stop() async {
         upkeep.cancel()
         checkpoints.cancel()
+        epochs.cancel()
+        await epochs.value
+        await gateway.epoch.end()
         await upkeep.value
         await checkpoints.value
         await api.stop()

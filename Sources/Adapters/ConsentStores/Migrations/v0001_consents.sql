@@ -253,6 +253,10 @@ CREATE TABLE store_identity (
     only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1),
     incarnation BLOB,                         -- which life of this store; a restored backup starts another
     epoch INTEGER NOT NULL DEFAULT 0,
+    epoch_at INTEGER,
+    refresh_stop TEXT CHECK (refresh_stop IN ('behind_state_folder', 'went_back')),  -- no claim holds
+    refresh_stopped_at INTEGER,
+    accepted_at INTEGER,                      -- when an operator began this incarnation
     tries INTEGER NOT NULL DEFAULT 0          -- writes that were only to show whether writes get through
 ) STRICT;
 

@@ -36,6 +36,8 @@ package enum ConsentFailure: Error, Sendable, Equatable {
     case refreshUnknown(retryAfter: Duration, ProviderStatement?)
     case providerUnavailable(retryAfter: Duration, ProviderStatement?)
     case storeUnavailable
+    /// The store came back from a copy: nothing is refreshed until an operator has accepted it.
+    case refreshingStopped
 
     // Ours: an operator must act.
     case providerMisconfigured(ProviderStatement?)

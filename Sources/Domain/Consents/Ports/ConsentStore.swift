@@ -53,6 +53,21 @@ package protocol ConsentStore: Sendable {
     /// Settles a failure, only where generation and attempt are still ours.
     func settleRefresh(_ settlement: RefreshSettlement) async throws(StoreFailure) -> WriteAnswer
 
+    // Lives (refresh.md, *Restore*)
+    func life() async throws(StoreFailure) -> StoreLife
+    /// Goes one step further where the store is in the life that is known and has come at least as far. Where it has
+    /// not, refreshing is stopped in the same transaction. From then on no claim of this instance holds in a store that
+    /// is behind that step.
+    /// - Parameters:
+    ///   - known: where this process saw the store last; nil takes it as it is.
+    ///   - newborn: the life that a store begins which no process has kept yet.
+    func stepEpoch(from known: StoreEpoch?, newborn: UUIDv7, at now: Instant) async throws(StoreFailure) -> EpochStep
+    /// No claim of any process holds from then on. The first reason stays.
+    func stopRefreshing(_ reason: RefreshStop, at now: Instant) async throws(StoreFailure)
+    /// An operator accepts the store as it is: it begins another life, and claims hold again.
+    /// - Parameter epoch: its number is above all that was noted before.
+    func acceptStore(as epoch: StoreEpoch, at now: Instant) async throws(StoreFailure)
+
     // Crashes
     /// Names what dead instances left: codes sent become *unknown*, refreshes sent become *unknown* (which their trails
     /// tell), and up to `limit` kept grants are handed over to be made consents.

@@ -29,6 +29,8 @@ package enum ClaimAnswer: Sendable, Equatable {
     case held
     case generationMoved
     case ended
+    /// The store came back from a copy, or went back under this process: nobody sends until an operator has accepted it.
+    case refreshingStopped
 }
 
 /// What a refresh brought.

@@ -39,6 +39,10 @@ struct FailureWords {
                 "provider_unavailable", "the provider takes no requests now; the grant is as it was", statement,
                 retryAfter: max(1, retryAfter.wholeSeconds))
         case .storeUnavailable: self.init("store_unavailable", "the store takes no writes now; look again later")
+        case .refreshingStopped:
+            self.init(
+                "refreshing_stopped",
+                "the store came back from a copy; nothing is refreshed before `restore-check --accept`")
         default: self = FailureWords.ofConfiguration(failure)
         }
     }

@@ -19,7 +19,8 @@ extension Problem {
             self = Problem.ofRecord(failure)
         case .codeAlreadyUsed, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:
             self = Problem.ofCode(failure)
-        case .exchangePending, .refreshPending, .refreshUnknown, .providerUnavailable, .storeUnavailable:
+        case .exchangePending, .refreshPending, .refreshUnknown, .providerUnavailable, .storeUnavailable,
+            .refreshingStopped:
             self = Problem.ofMoment(failure)
         case .providerMisconfigured, .clientChanged, .evidenceDiffers, .ourFault:
             self = Problem.ofGateway(failure)
@@ -119,6 +120,11 @@ extension Problem {
                 503, .providerUnavailable, "The provider cannot be asked now",
                 "Nothing was spent; send the same request again.", statement: statement,
                 retryAfter: max(1, delay.wholeSeconds))
+        case .refreshingStopped:
+            return Problem(
+                503, .providerUnavailable, "Nothing is refreshed now",
+                "The store came back from a copy, and an operator has yet to accept it. Nothing was spent.",
+                retryAfter: 60)
         default:
             return Problem(
                 503, .providerUnavailable, "The store takes no writes now",

@@ -51,6 +51,7 @@ final class RefreshFlight: Sendable {
                 case .held:
                     guard time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
+                case .refreshingStopped: throw .refreshingStopped
                 case .generationMoved, .ended:
                     guard time.monotonic < waitUntil else { throw .refreshPending }
                 }

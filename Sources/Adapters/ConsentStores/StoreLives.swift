@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+internal import NativeSystem
+
+/// Where this instance saw the store last. A store that is behind it was put back meanwhile, and takes no claim, however
+/// recently anybody looked.
+final class KnownEpoch: Sendable {
+    private let epoch = Locked<StoreEpoch?>(nil)
+
+    var value: StoreEpoch? { epoch.withLock { $0 } }
+    func set(_ next: StoreEpoch) { epoch.withLock { $0 = next } }
+}
+
+extension SQLiteStore {
+    package func life() async throws(StoreFailure) -> StoreLife {
+        try await readers.read { connection throws(SQLiteError) in try LifeRow(in: connection).life }
+    }
+
+    package func stepEpoch(from known: StoreEpoch?, newborn: UUIDv7, at now: Instant)
+        async throws(StoreFailure) -> EpochStep
+    {
+        let step = try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+            try rules.step(from: known, newborn, at: now, in: connection)
+        }
+        // After the commit: a step that was taken back is none.
+        if case .reached(let epoch) = step { rules.epochs.set(epoch) }
+        return step
+    }
+
+    package func stopRefreshing(_ reason: RefreshStop, at now: Instant) async throws(StoreFailure) {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            _ = try connection.run(LifeQueries.stop, reason.rawValue, now)
+        }
+    }
+
+    package func acceptStore(as epoch: StoreEpoch, at now: Instant) async throws(StoreFailure) {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            try connection.run(LifeQueries.accept, epoch.incarnation.bytes, epoch.number, now, now)
+            try markPage(in: connection)
+        }
+        rules.epochs.set(epoch)
+    }
+}
+
+extension WritingRules {
+    fileprivate func step(
+        from known: StoreEpoch?, _ newborn: UUIDv7, at now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> EpochStep {
+        let row = try LifeRow(in: connection)
+        if let stop = row.life.stop { return .stopped(stop) }
+        let found = row.life.mark?.epoch
+        if let known {
+            guard let found, found.incarnation == known.incarnation else {
+                return .otherLife(found ?? StoreEpoch(incarnation: newborn, number: 0))
+            }
+            guard found.number >= known.number else {
+                try connection.run(LifeQueries.stop, RefreshStop.wentBack.rawValue, now)
+                return .stopped(.wentBack)
+            }
+        }
+        let next = StoreEpoch(incarnation: found?.incarnation ?? newborn, number: (found?.number ?? 0) + 1)
+        try connection.run(LifeQueries.step, next.incarnation.bytes, next.number, now)
+        try markPage(in: connection)
+        return .reached(next)
+    }
+
+    /// Whether a refresh token may be claimed: nobody has stopped refreshing, and the store is not behind what this
+    /// instance has seen of it.
+    func mayRefresh(in connection: borrowing SQLiteConnection) throws(SQLiteError) -> Bool {
+        let row = try connection.prepare(LifeQueries.claims)
+        try row.bind()
+        guard try row.step() else { return false }
+        let incarnation = row.optionalBlob()
+        let number = row.integer()
+        if row.optionalText() != nil { return false }
+        guard let known = epochs.value else { return true }
+        return incarnation == known.incarnation.bytes && number >= known.number
+    }
+}
+
+/// Counts up a number in the database's first page, which every page-1 frame of the write-ahead log then holds too: a log
+/// can be told from that of another copy by it (``refuseForeignLog(of:)``).
+private func markPage(in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    let row = try connection.prepare(LifeQueries.pageMark)
+    try row.bind()
+    let mark = try row.step() ? row.integer() : 0
+    // A pragma takes no parameters.
+    try connection.execute("PRAGMA user_version = \((mark + 1) & 0x7FFF_FFFF)")
+}
+
+/// The one row of `store_identity`.
+private struct LifeRow {
+    let life: StoreLife
+
+    init(in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+        let row = try connection.prepare(LifeQueries.select)
+        try row.bind()
+        guard try row.step() else { throw .corrupt }
+        let incarnation = row.optionalBlob().flatMap(UUIDv7.init(bytes:))
+        let number = row.integer()
+        let at = row.instant()
+        let stop = try row.optionalWord(RefreshStop.self)
+        let acceptedAt = row.optionalInstant()
+        let mark = incarnation.map { EpochMark(epoch: StoreEpoch(incarnation: $0, number: number), at: at) }
+        life = StoreLife(mark: mark, stop: stop, acceptedAt: acceptedAt, isEmpty: !row.flag())
+    }
+}
+
+private enum LifeQueries {
+    static let select = SQLiteQuery(
+        """
+        SELECT incarnation, epoch, epoch_at, refresh_stop, accepted_at, EXISTS (SELECT 1 FROM consents)
+        FROM store_identity
+        """)
+    static let claims = SQLiteQuery("SELECT incarnation, epoch, refresh_stop FROM store_identity")
+    static let step = SQLiteQuery("UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?")
+    static let stop = SQLiteQuery(
+        "UPDATE store_identity SET refresh_stop = ?, refresh_stopped_at = ? WHERE refresh_stop IS NULL")
+    static let accept = SQLiteQuery(
+        """
+        UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?, accepted_at = ?, refresh_stop = NULL,
+            refresh_stopped_at = NULL
+        """)
+    static let pageMark = SQLiteQuery("PRAGMA user_version")
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import ConsentStores
+import Consents
+import Testing
+
+@Suite("The lives of any store", .places)
+struct LifeTests {
+    @Test("an epoch goes up by one, in one life, for all instances", arguments: StoreKind.allCases)
+    func steps(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (first, second) = (try place.open(), try place.open())
+        #expect(try await first.life() == StoreLife(mark: nil, stop: nil, acceptedAt: nil, isEmpty: true))
+        let life = Make.uuid()
+        #expect(try await first.stepEpoch(from: nil, newborn: life, at: Make.now) == .reached(epoch(life, 1)))
+        #expect(try await second.stepEpoch(from: nil, newborn: Make.uuid(), at: Make.now) == .reached(epoch(life, 2)))
+        #expect(
+            try await first.stepEpoch(from: epoch(life, 1), newborn: Make.uuid(), at: later) == .reached(epoch(life, 3))
+        )
+        _ = try await first.keepConsent()
+        let mark = EpochMark(epoch: epoch(life, 3), at: later)
+        #expect(try await second.life() == StoreLife(mark: mark, stop: nil, acceptedAt: nil, isEmpty: false))
+    }
+
+    @Test("a store that went back takes no claim of anybody until it is accepted", arguments: StoreKind.allCases)
+    func wentBack(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (first, second) = (try place.open(), try place.open())
+        let id = try await first.keepConsent().id
+        let life = Make.uuid()
+        _ = try await first.stepEpoch(from: nil, newborn: life, at: Make.now)
+        let answer = try await first.stepEpoch(from: epoch(life, 7), newborn: Make.uuid(), at: later)
+        #expect(answer == .stopped(.wentBack))
+        for store in [first, second] {
+            #expect(try await store.claimRefresh(Make.claim(id, Make.attempt())) == .refreshingStopped)
+        }
+        try await second.stopRefreshing(.behindStateFolder, at: later)
+        #expect(try await second.life().stop == .wentBack, "the first reason stays")
+        #expect(try await second.stepEpoch(from: nil, newborn: Make.uuid(), at: later) == .stopped(.wentBack))
+        let next = epoch(Make.uuid(), 9)
+        try await second.acceptStore(as: next, at: later)
+        #expect(
+            try await first.life()
+                == StoreLife(
+                    mark: EpochMark(epoch: next, at: later), stop: nil, acceptedAt: later, isEmpty: false))
+        #expect(try await second.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
+    }
+
+    @Test("what an instance has seen of the store is a condition of its claims", arguments: StoreKind.allCases)
+    func claimsOfTheUnknowing(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (serving, operating) = (try place.open(), try place.open())
+        let id = try await serving.keepConsent().id
+        let life = Make.uuid()
+        _ = try await serving.stepEpoch(from: nil, newborn: life, at: Make.now)
+        try await operating.acceptStore(as: epoch(Make.uuid(), 2), at: later)
+        #expect(try await serving.claimRefresh(Make.claim(id, Make.attempt())) == .refreshingStopped)
+        let answer = try await serving.stepEpoch(from: epoch(life, 1), newborn: Make.uuid(), at: later)
+        #expect(answer != .reached(epoch(life, 2)))
+        _ = try await serving.stepEpoch(from: nil, newborn: Make.uuid(), at: later)
+        #expect(try await serving.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
+    }
+
+    private let later = Make.now.advanced(by: .seconds(60))
+
+    private func epoch(_ life: UUIDv7, _ number: Int64) -> StoreEpoch { StoreEpoch(incarnation: life, number: number) }
+}

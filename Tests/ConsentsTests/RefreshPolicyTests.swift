@@ -24,7 +24,8 @@ struct RefreshPolicyTests {
         arguments: [(300, 240), (900, 720), (28_800, 28_500)] as [(Int64, Int64)])
     func dueBeforeTheEnd(_ life: Int64, _ due: Int64) throws {
         let timing = RefreshPolicyTests.policy(.keepFresh).timing(
-            of: RefreshPolicyTests.answer(life), issuedAt: RefreshPolicyTests.start, isRefreshable: true, spread: 0)
+            of: RefreshPolicyTests.answer(life), issuedAt: RefreshPolicyTests.start, replacing: nil,
+            isRefreshable: true, spread: 0)
         #expect(RefreshPolicyTests.start.duration(to: try #require(timing.dueAt)) == .seconds(due))
         #expect(timing.accessTokenExpiresAt == RefreshPolicyTests.start.advanced(by: .seconds(life)))
     }
@@ -35,7 +36,8 @@ struct RefreshPolicyTests {
         while life < 315_360_000 {
             for spread in [0, 0.25, 0.5, 0.999] {
                 let timing = RefreshPolicyTests.policy(.keepFresh).timing(
-                    of: RefreshPolicyTests.answer(life), issuedAt: RefreshPolicyTests.start, isRefreshable: true,
+                    of: RefreshPolicyTests.answer(life), issuedAt: RefreshPolicyTests.start, replacing: nil,
+                    isRefreshable: true,
                     spread: spread)
                 let due = RefreshPolicyTests.start.duration(to: try #require(timing.dueAt))
                 #expect(due < .seconds(life) && due >= .seconds(life) / 2)
@@ -48,10 +50,12 @@ struct RefreshPolicyTests {
     func shortAndUnknown() throws {
         let policy = RefreshPolicyTests.policy(.keepFresh)
         let short = policy.timing(
-            of: RefreshPolicyTests.answer(59), issuedAt: RefreshPolicyTests.start, isRefreshable: true, spread: 0)
+            of: RefreshPolicyTests.answer(59), issuedAt: RefreshPolicyTests.start, replacing: nil, isRefreshable: true,
+            spread: 0)
         #expect(short.dueAt == nil)
         let unknown = policy.timing(
-            of: RefreshPolicyTests.answer(nil), issuedAt: RefreshPolicyTests.start, isRefreshable: true, spread: 0)
+            of: RefreshPolicyTests.answer(nil), issuedAt: RefreshPolicyTests.start, replacing: nil, isRefreshable: true,
+            spread: 0)
         #expect(unknown.accessTokenExpiresAt == RefreshPolicyTests.start.advanced(by: .seconds(3600)))
     }
 
@@ -60,18 +64,20 @@ struct RefreshPolicyTests {
         for kind in [RefreshPolicy.Kind.keepAlive, .keepFresh, .onDemand] {
             let timing = RefreshPolicyTests.policy(kind).timing(
                 of: RefreshPolicyTests.answer(864_000, refreshLife: 86_400), issuedAt: RefreshPolicyTests.start,
-                isRefreshable: true, spread: 0)
+                replacing: nil, isRefreshable: true, spread: 0)
             #expect(RefreshPolicyTests.start.duration(to: try #require(timing.dueAt)) == .seconds(43_200))
         }
         let idle = RefreshPolicyTests.policy(.onDemand, idleLife: .seconds(1000)).timing(
-            of: RefreshPolicyTests.answer(3600), issuedAt: RefreshPolicyTests.start, isRefreshable: true, spread: 1)
+            of: RefreshPolicyTests.answer(3600), issuedAt: RefreshPolicyTests.start, replacing: nil,
+            isRefreshable: true, spread: 1)
         #expect(RefreshPolicyTests.start.duration(to: try #require(idle.dueAt)) == .seconds(400))
     }
 
     @Test("without a refresh token nothing is ever due")
     func nothingToRefresh() {
         let timing = RefreshPolicyTests.policy(.keepAlive, idleLife: .seconds(1000)).timing(
-            of: RefreshPolicyTests.answer(3600), issuedAt: RefreshPolicyTests.start, isRefreshable: false, spread: 0)
+            of: RefreshPolicyTests.answer(3600), issuedAt: RefreshPolicyTests.start, replacing: nil,
+            isRefreshable: false, spread: 0)
         #expect(timing.dueAt == nil)
     }
 
@@ -85,19 +91,5 @@ struct RefreshPolicyTests {
             buckets[Int(spread * 10)] += 1
         }
         #expect(buckets.allSatisfy { (350...650).contains($0) })
-    }
-
-    @Test("the backoff doubles from 30 s to 6 h and stays in its upper half")
-    func backoff() {
-        #expect(RefreshPolicy.backoff(afterFailures: 0, spread: 0) == .seconds(15))
-        #expect(RefreshPolicy.backoff(afterFailures: 3, spread: 1) == .seconds(240))
-        #expect(RefreshPolicy.backoff(afterFailures: 40, spread: 1) == .seconds(21_600))
-        var total = Duration.zero
-        var calls = 0
-        while total < .seconds(48 * 3600) {
-            total += RefreshPolicy.backoff(afterFailures: calls, spread: 0.5)
-            calls += 1
-        }
-        #expect(calls <= 21)
     }
 }

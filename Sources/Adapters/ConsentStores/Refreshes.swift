@@ -185,7 +185,8 @@ private enum RefreshQueries {
     static let leaveUnknown = SQLiteQuery(
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
-            last_outcome = 'unknown', attempt_phase = 'unknown', due_at = ?, settled_attempt = ?, updated_at = ?,
+            last_outcome = 'unknown', attempt_phase = 'unknown',
+            attempt_sent_at = coalesce(unknown_sent_at, attempt_sent_at), due_at = ?, settled_attempt = ?, updated_at = ?,
             lease_until = NULL, lease_boot = NULL, due_before_claim = NULL, unknown_attempt_id = NULL,
             unknown_owner = NULL, unknown_sent_at = NULL
         WHERE id = ?

@@ -66,7 +66,7 @@ package struct TokenTiming: Sendable, Equatable {
     /// The moment before the request was sent that brought the tokens.
     package var issuedAt: Instant
     package var accessTokenExpiresAt: Instant
-    /// The told or assumed end of the refresh token; nil where nobody tells one.
+    /// The end of the refresh token by the provider's word; nil where it tells none.
     package var refreshTokenExpiresAt: Instant?
     /// When the scheduler refreshes next; nil where there is nothing to refresh.
     package var dueAt: Instant?

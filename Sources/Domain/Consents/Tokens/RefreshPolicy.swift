@@ -25,56 +25,72 @@ package struct RefreshPolicy: Sendable, Equatable {
         self.defaultLifetime = defaultLifetime
     }
 
+    /// No grant is refreshed twice within this by itself.
+    package static let leastBetweenRefreshes = Duration.seconds(30)
+    /// Tokens that live less are never refreshed ahead, and a refresh token's told life under it was not told.
+    package static let leastLife = Duration.seconds(60)
+    /// Ten years of 366 days, in seconds: a told life over it is unknown.
+    package static let longestToldLife: Int64 = 10 * 366 * 86_400
+
     /// The times of a token set.
-    ///
-    /// `margin = min(max(30 s, min(0.2·L, 300 s)), 0.4·L)`; due at `issued + L − margin − jitter`; under every
-    /// policy no later than half of the refresh token's life, less up to a tenth of it.
     /// - Parameters:
+    ///   - old: the times of the token set that a refresh replaces; nil for a code's first ones.
     ///   - spread: where in the jitter's range this grant lies, 0 to 1, the same for one consent and generation.
-    package func timing(of answer: TokenAnswer, issuedAt: Instant, isRefreshable: Bool, spread: Double) -> TokenTiming {
-        let accessLife = answer.expiresIn.map { Duration.seconds($0) } ?? defaultLifetime
-        let refreshLife = answer.refreshTokenExpiresIn.map { Duration.seconds($0) }
-        let expiry = issuedAt.advanced(by: accessLife)
-        guard isRefreshable else {
-            return TokenTiming(
-                issuedAt: issuedAt, accessTokenExpiresAt: expiry, refreshTokenExpiresAt: nil, dueAt: nil)
+    package func timing(
+        of answer: TokenAnswer, issuedAt: Instant, replacing old: TokenTiming?, isRefreshable: Bool, spread: Double
+    ) -> TokenTiming {
+        let accessLife = RefreshPolicy.toldLife(answer.expiresIn) ?? defaultLifetime
+        var timing = TokenTiming(
+            issuedAt: issuedAt, accessTokenExpiresAt: issuedAt.advanced(by: accessLife), refreshTokenExpiresAt: nil,
+            dueAt: nil)
+        guard isRefreshable else { return timing }
+        timing.refreshTokenExpiresAt = RefreshPolicy.toldEnd(of: answer, issuedAt: issuedAt, replacing: old)
+        timing.dueAt = dueTime(
+            issuedAt: issuedAt, accessLife: accessLife, refreshLife: refreshTokenLife(timing)?.length, spread: spread)
+        if old != nil {
+            let soonest = issuedAt.advanced(by: RefreshPolicy.leastBetweenRefreshes)
+            timing.dueAt = timing.dueAt.map { max($0, soonest) }
         }
-        var due: Instant?
+        return timing
+    }
+
+    /// When tokens of these lives are refreshed by themselves; nil where they are not.
+    ///
+    /// `margin = min(max(30 s, min(0.2·L, 300 s)), 0.4·L)`; due at `issued + L − margin − jitter`, where `keep_alive`
+    /// takes its interval for `L`; under every policy no later than half of the refresh token's life, less up to a
+    /// tenth of it.
+    package func dueTime(issuedAt: Instant, accessLife: Duration, refreshLife: Duration?, spread: Double) -> Instant? {
+        let own = ownDelay(accessLife: accessLife, spread: spread)
+        guard let life = refreshLife, life >= RefreshPolicy.leastLife else { return own.map(issuedAt.advanced(by:)) }
+        let latest = life / 2 - life * (0.1 * RefreshPolicy.fraction(spread))
+        return issuedAt.advanced(by: own.map { min($0, latest) } ?? latest)
+    }
+
+    /// From a token's issue to its refresh by the policy alone; nil where it asks for none.
+    func ownDelay(accessLife: Duration, spread: Double) -> Duration? {
+        let life: Duration
         switch kind {
-        case .keepFresh where accessLife >= .seconds(60): due = RefreshPolicy.due(issuedAt, accessLife, spread)
-        case .keepAlive: due = RefreshPolicy.due(issuedAt, interval, spread)
-        case .keepFresh, .onDemand: due = nil
+        case .keepFresh where accessLife >= RefreshPolicy.leastLife: life = accessLife
+        case .keepAlive: life = interval
+        case .keepFresh, .onDemand: return nil
         }
-        if let life = refreshLife ?? idleLife {
-            let latest = issuedAt.advanced(by: life / 2 - life * (0.1 * spread))
-            due = due.map { min($0, latest) } ?? latest
-        }
-        return TokenTiming(
-            issuedAt: issuedAt, accessTokenExpiresAt: expiry,
-            refreshTokenExpiresAt: refreshLife.map(issuedAt.advanced(by:)), dueAt: due)
-    }
-
-    private static func due(_ issuedAt: Instant, _ life: Duration, _ spread: Double) -> Instant {
         let margin = min(max(.seconds(30), min(life * 0.2, .seconds(300))), life * 0.4)
-        return issuedAt.advanced(by: life - margin - life * (0.1 * spread))
+        return life - margin - life * (0.1 * RefreshPolicy.fraction(spread))
     }
 
-    /// Where a grant lies in a jitter's range: stable for one consent and generation, spread over all of them.
-    package static func spread(of id: ConsentID, generation: Int64) -> Double {
-        // splitmix64's finaliser: the identifier's time bits would put a batch's grants side by side.
-        let step: UInt64 = 0x9E37_79B9_7F4A_7C15
-        var word = (id.uuid.high &* step) ^ id.uuid.low &+ UInt64(bitPattern: generation) &* step
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Double((word ^ (word >> 31)) >> 11) / Double(1 << 53)
+    /// A told life that can be used: 0, negative and over ten years is unknown.
+    static func toldLife(_ seconds: Int64?) -> Duration? {
+        guard let seconds, seconds > 0, seconds <= longestToldLife else { return nil }
+        return .seconds(seconds)
     }
 
-    /// The wait after the n-th failure in a row: uniform in the upper half of `min(30 s · 2ⁿ, 6 h)`.
-    /// - Parameters:
-    ///   - failures: how many went before, from 0.
-    ///   - spread: 0 to 1.
-    package static func backoff(afterFailures failures: Int, spread: Double) -> Duration {
-        let full = min(Duration.seconds(30) * (1 << min(max(failures, 0), 16)), .seconds(6 * 3600))
-        return full / 2 + full / 2 * spread
+    /// Until when the refresh token is good by the provider's word. One that was kept, and of which nothing new was
+    /// told, keeps its end until that has turned out to be wrong.
+    private static func toldEnd(of answer: TokenAnswer, issuedAt: Instant, replacing old: TokenTiming?) -> Instant? {
+        if let life = toldLife(answer.refreshTokenExpiresIn), life >= leastLife { return issuedAt.advanced(by: life) }
+        guard answer.tokens.refreshToken == nil, let kept = old?.refreshTokenExpiresAt, kept > issuedAt else {
+            return nil
+        }
+        return kept
     }
 }

@@ -14,8 +14,11 @@ package struct Instant: Hashable, Comparable, Sendable {
         return Instant(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// From this instant to the other; negative where that came before.
-    package func duration(to other: Instant) -> Duration { .milliseconds(other.milliseconds - milliseconds) }
+    /// From this instant to the other; negative where that came before, and held at the ends of time.
+    package func duration(to other: Instant) -> Duration {
+        let (difference, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)
+        return .milliseconds(overflow ? (self < other ? .max : .min) : difference)
+    }
 
     /// RFC 3339 in UTC with whole seconds, as in `2026-01-02T03:04:05Z`.
     package var text: String {

@@ -63,7 +63,7 @@ struct GrantDraft: Sendable {
 
     private func timing(id: ConsentID, generation: Int64, isRefreshable: Bool) -> TokenTiming {
         policy.timing(
-            of: grant.answer, issuedAt: grant.issuedAt, isRefreshable: isRefreshable,
+            of: grant.answer, issuedAt: grant.issuedAt, replacing: nil, isRefreshable: isRefreshable,
             spread: RefreshPolicy.spread(of: id, generation: generation))
     }
 

@@ -85,9 +85,14 @@ final class RefreshFlight: Sendable {
         case .save(let answer): return await settling.save(answer, issuedAt: issuedAt)
         case .over(let statement): return await settling.end(statement)
         case .release(let failure): return await settling.settle(.released, failure)
-        case .backOff(let failure): return await settling.settle(.failing(dueAt: grant.nextTry(at: time.now)), failure)
+        case .backOff(let failure):
+            let sentAt: Instant? = if case .notSent = outcome { nil } else { issuedAt }
+            let next = grant.connection.facts.policy.nextTry(of: grant.record, sentAt: sentAt, at: time.now)
+            return await settling.settle(.failing(dueAt: next), failure)
         case .ambiguous(let failure):
-            return await settling.settle(.unknown(dueAt: grant.nextTryOfUnknown(at: time.now)), failure)
+            let next = grant.connection.facts.policy.nextTryOfUnknown(
+                of: grant.record, sentAt: issuedAt, doubt: grant.stored.attempt, at: time.now)
+            return await settling.settle(.unknown(dueAt: next), failure)
         }
     }
 
@@ -128,7 +133,10 @@ final class RefreshFlight: Sendable {
                 "a grant was issued to another client than the configured one", [Fact(.consentID, "\(record.id)")])
             throw .clientChanged
         }
-        try OpenGrant.mayBeSent(stored, policy: connection.facts.policy, now: time.now)
+        let now = time.now
+        if let later = connection.facts.policy.isHeldBack(record.timing, by: stored.attempt, at: now) {
+            throw .providerUnavailable(retryAfter: now.duration(to: later), nil)
+        }
         do {
             guard let envelope = stored.key, let sealed = stored.tokens else { throw VaultFailure.unreadable }
             let key = try vault.openConsentKey(envelope, for: record.id)
@@ -157,31 +165,5 @@ struct OpenGrant: Sendable {
     var lease: Duration {
         let timeouts = connection.facts.timeouts
         return max(.seconds(120), timeouts.connect + timeouts.answer + .seconds(60))
-    }
-
-    /// A refresh token whose last sending is in doubt is not sent to a provider that revokes on reuse, before the access
-    /// token in hand has lapsed.
-    static func mayBeSent(_ stored: StoredConsent, policy: RefreshPolicy, now: Instant) throws(ConsentFailure) {
-        guard let attempt = stored.attempt, attempt.phase == .unknown else { return }
-        let lapse = stored.record.timing.accessTokenExpiresAt
-        let isTooLate: Bool
-        switch policy.reuse {
-        case .fixed: return
-        case .grace(let window): isTooLate = now >= attempt.sentAt.advanced(by: window - .seconds(5))
-        case .forbidden: isTooLate = true
-        }
-        if isTooLate, now < lapse {
-            throw .providerUnavailable(retryAfter: now.duration(to: lapse), nil)
-        }
-    }
-
-    func nextTry(at now: Instant) -> Instant {
-        let spread = RefreshPolicy.spread(of: record.id, generation: record.generation &+ Int64(record.refreshFailures))
-        return now.advanced(by: RefreshPolicy.backoff(afterFailures: record.refreshFailures, spread: spread))
-    }
-
-    func nextTryOfUnknown(at now: Instant) -> Instant {
-        let next = nextTry(at: now)
-        return connection.facts.policy.reuse == .fixed ? next : max(next, record.timing.accessTokenExpiresAt)
     }
 }

@@ -85,7 +85,7 @@ struct RefreshSettling: Sendable {
     {
         let generation = claim.generation + 1
         let timing = grant.connection.facts.policy.timing(
-            of: answer, issuedAt: issuedAt, isRefreshable: true,
+            of: answer, issuedAt: issuedAt, replacing: grant.record.timing, isRefreshable: true,
             spread: RefreshPolicy.spread(of: claim.id, generation: generation))
         let granted = answer.scopes ?? grant.record.granted
         let data: [String: EventValue] = [

@@ -56,7 +56,7 @@ import Testing
         let zeroed = try #require(cblocks_take_zeroed(12, 8))
         #expect(UnsafeRawBufferPointer(start: zeroed, count: 96).allSatisfy { $0 == 0 })
         cblocks_give(zeroed)
-        #expect(cblocks_take_zeroed(.max, 2) == nil)
+        #expect(cblocks_take_zeroed(.max, 4) == nil)
         cblocks_give(nil)
     }
 

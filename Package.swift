@@ -114,7 +114,7 @@ let package = Package(
         room("Adapters", "StateFiles", ["Consents", "NativeSystem"]),
 
         // Use cases
-        room("UseCases", "ConsentUseCases", ["Consents", "Observability"]),
+        room("UseCases", "ConsentUseCases", ["Consents", "Observability", "NativeSystem"]),
 
         // Edge
         room(

@@ -44,7 +44,7 @@ struct FlightTableTests {
         #expect(await first == nil)
         #expect(await share(2, within: .milliseconds(5)) == nil)
         #expect(await share(3, within: .zero) == nil)
-        #expect(await table.count == 3)
+        #expect(table.count == 3)
         control.finish()
         #expect(await patient == "landed 1")
     }
@@ -57,6 +57,6 @@ struct FlightTableTests {
         #expect(await leader == "landed 7")
         #expect(await other == "landed 7")
         #expect(await share(7, within: .seconds(600)) == "landed 7")
-        #expect(await table.count == 0)
+        #expect(table.count == 0)
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Why a use case did not do it, named by what the caller can do next. The edge makes an answer of it in one place.
-package enum ConsentFailure: Error, Sendable, Equatable {
+///
+/// Indirect, for it is rare, and what holds one is then as small as what holds none.
+package indirect enum ConsentFailure: Error, Sendable, Equatable {
     // The request is at fault: change it.
     case unknownProvider
     case unknownNotice

@@ -84,7 +84,9 @@ package struct ExchangeParameters: Sendable {
 }
 
 /// What a token request came to, by what it means (refresh.md, the table of outcomes).
-package enum TokenOutcome: Sendable {
+///
+/// Indirect: it is handed through many functions, and then takes one pointer in the memory of each.
+package indirect enum TokenOutcome: Sendable {
     case granted(TokenAnswer)
     /// The provider's own word that this code or refresh token is no good.
     case rejected(ProviderStatement)
@@ -135,7 +137,7 @@ package enum ProfileOutcome: Sendable {
     /// Normalised, not yet minimised.
     case fetched(Profile)
     /// The provider refuses it to this token.
-    case refused(ProviderStatement)
+    indirect case refused(ProviderStatement)
     /// Nothing usable came; to be tried again.
-    case failed(ProviderStatement)
+    indirect case failed(ProviderStatement)
 }

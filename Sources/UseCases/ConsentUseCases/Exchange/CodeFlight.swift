@@ -49,7 +49,7 @@ final class CodeFlight: Sendable {
                         try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
                         return .failure(.rateLimited(retryAfter: delay))
                     }
-                    guard let code = await slot.take() else { return .failure(.ourFault) }
+                    guard let code = slot.take() else { return .failure(.ourFault) }
                     return await send(code, plan, attempt)
                 case .consent(let id):
                     return await known(id)
@@ -70,7 +70,7 @@ final class CodeFlight: Sendable {
             log.warning(
                 "the store did not reserve a code", [Fact(.reason, "\(error)"), Fact(.provider, plan.facts.key.name)])
             // One whose answer waits in the journal is spent, and must not be told to be unspent.
-            return .failure(await journaled.contains(plan.digest) ? .exchangePending : .storeUnavailable)
+            return .failure(journaled.contains(plan.digest) ? .exchangePending : .storeUnavailable)
         }
     }
 
@@ -128,7 +128,7 @@ final class CodeFlight: Sendable {
                 return .failure(.exchangeUnknown(nil))
             // The tokens are safe, and the same request finds them once the store takes writes again.
             case .journaled:
-                await journaled.insert(plan.digest)
+                journaled.insert(plan.digest)
                 return .failure(.exchangePending)
             }
         } catch {
@@ -209,7 +209,7 @@ final class CodeFlight: Sendable {
     /// come first: what lies there is not unknown.
     func abandonedGrants() async -> (grants: [OpenedGrant], codesNamedUnknown: Int, refreshesNamedUnknown: Int) {
         let replayed = opened(await replay())
-        await journaled.remove(replayed.map(\.code))
+        journaled.remove(replayed.map(\.code))
         let adopted = await adoptedGrants()
         return (replayed + adopted.grants, adopted.codesNamedUnknown, adopted.refreshesNamedUnknown)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
+import NativeSystem
 
 /// A code that somebody asks to be exchanged, checked for form and not yet against the configuration.
 package struct ExchangeRequest: ~Copyable, Sendable {
@@ -65,10 +66,10 @@ package protocol ExchangeLimit: Sendable {
 }
 
 /// Carries a code into a flight, and hands it out once.
-actor CodeSlot {
-    private var code: AuthorizationCode?
+final class CodeSlot: Sendable {
+    private let code: Locked<AuthorizationCode?>
 
-    init(_ code: consuming AuthorizationCode) { self.code = consume code }
+    init(_ code: consuming AuthorizationCode) { self.code = Locked(consume code) }
 
-    func take() -> AuthorizationCode? { code.take() }
+    func take() -> AuthorizationCode? { code.withLock { $0.take() } }
 }

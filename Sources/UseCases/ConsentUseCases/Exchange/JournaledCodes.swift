@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import NativeSystem
 
 /// The codes whose grants this instance has in its journal and not yet in the store: as many as the journal holds.
-actor JournaledCodes {
-    private var codes: Set<BlindIndex> = []
+final class JournaledCodes: Sendable {
+    private let codes = Locked(Set<BlindIndex>())
 
-    func contains(_ code: BlindIndex) -> Bool { codes.contains(code) }
-    func insert(_ code: BlindIndex) { codes.insert(code) }
-    func remove(_ settled: [BlindIndex]) { codes.subtract(settled) }
+    func contains(_ code: BlindIndex) -> Bool { codes.withLock { $0.contains(code) } }
+    func insert(_ code: BlindIndex) { _ = codes.withLock { $0.insert(code) } }
+    func remove(_ settled: [BlindIndex]) { codes.withLock { $0.subtract(settled) } }
 }

@@ -110,7 +110,7 @@ package final class RedeemCode: Sendable {
     }
 
     /// How many exchanges are under way.
-    package var flightsUnderWay: Int { get async { await flights.count } }
+    package var flightsUnderWay: Int { get async { flights.count } }
 }
 
 /// How much of what ended processes had begun was taken over.

@@ -59,5 +59,5 @@ package final class RefreshConsent: Sendable {
         return try outcome.get()
     }
 
-    package var flightsUnderWay: Int { get async { await flights.count } }
+    package var flightsUnderWay: Int { get async { flights.count } }
 }

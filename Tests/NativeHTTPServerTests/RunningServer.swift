@@ -9,7 +9,7 @@ struct ScriptedHandler: HTTPHandler {
     var admission: @Sendable (HTTPRequestHead) -> HTTPResponse? = { _ in nil }
     var response: @Sendable (HTTPRequest) async -> HTTPResponse
 
-    func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
+    func admit(_ head: inout HTTPRequestHead) -> HTTPResponse? {
         admission(head)
     }
 

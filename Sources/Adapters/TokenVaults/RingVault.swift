@@ -108,7 +108,8 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     package func personalPart(
         _ values: [String: SecretText], under key: ConsentKey
     ) throws(VaultFailure) -> (digests: [String: EventValue], sealed: SealedBytes) {
-        var digests: [String: EventValue] = [:]
+        // An event's other data is put beside them.
+        var digests = [String: EventValue](minimumCapacity: 16)
         var kept = PersonalValues()
         for (name, value) in values {
             var salt: [UInt8] = []

@@ -43,7 +43,7 @@ package struct AdminAPI: HTTPHandler {
         self.entropy = entropy
     }
 
-    package func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
+    package func admit(_ head: inout HTTPRequestHead) -> HTTPResponse? { nil }
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         let context = context(of: request.head)

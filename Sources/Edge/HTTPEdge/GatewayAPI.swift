@@ -41,13 +41,13 @@ package final class GatewayAPI: HTTPHandler {
         self.log = log
     }
 
-    package func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
+    package func admit(_ head: inout HTTPRequestHead) -> HTTPResponse? {
         // Without a body there is nothing to spare: `respond` makes the same checks.
         guard head.bodyLength != .none else { return nil }
         var known = KnownFacts(route: PublicPages.path(of: head))
         do throws(Problem) {
             if known.route != nil, let page = try publicPage(head, context(of: head), known) { return page }
-            _ = try admission(of: head, peer: proxies.peer(of: head), &known)
+            head.admission = try admission(of: head, peer: proxies.peer(of: head), &known)
             return nil
         } catch {
             return answer(error, context(of: head), known, false)
@@ -63,7 +63,7 @@ package final class GatewayAPI: HTTPHandler {
         var known = KnownFacts(route: PublicPages.path(of: request.head))
         do throws(Problem) {
             if let page = try publicPage(request.head, context, known) { return page }
-            let admission = try admission(of: request.head, peer: context.peer, &known)
+            let admission = try admission(of: request, context, &known)
             let response = try await perform(admission, request, context)
             tell(context, status: response.status, code: nil, known)
             return response
@@ -100,12 +100,31 @@ package final class GatewayAPI: HTTPHandler {
     }
 
     /// A caller who may make this call.
-    private struct Admission {
+    private final class Admission: Sendable {
         let key: APIKey
         let route: Route
         let target: RawTarget
         /// The media type of the answer, if it is a success.
         let form: String
+
+        init(key: APIKey, route: Route, target: RawTarget, form: String) {
+            self.key = key
+            self.route = route
+            self.target = target
+            self.form = form
+        }
+    }
+
+    /// As found before the body came, else, for a request without one, as found now.
+    private func admission(of request: HTTPRequest, _ context: RequestContext, _ known: inout KnownFacts)
+        throws(Problem) -> Admission
+    {
+        guard let admission = request.head.admission as? Admission else {
+            return try admission(of: request.head, peer: context.peer, &known)
+        }
+        known.caller = admission.key.name
+        known.route = admission.route.pattern
+        return admission
     }
 
     /// Authentication before anything else; then the path, the method, the scope and the media types.

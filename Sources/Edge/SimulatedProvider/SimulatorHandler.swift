@@ -9,7 +9,7 @@ struct SimulatorHandler: HTTPHandler {
     let group: EventLoopGroup
     let milliseconds: @Sendable () -> Int64
 
-    func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
+    func admit(_ head: inout HTTPRequestHead) -> HTTPResponse? { nil }
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
         let call = SimulatedCall(request)

@@ -4,8 +4,9 @@
 package protocol HTTPHandler: Sendable {
     /// Asked before a byte of the body is read, and before the peer is told to send it (`Expect: 100-continue`).
     ///
-    /// Nil lets the request in; a response refuses it, and ends the connection where a body would follow.
-    func admit(_ head: HTTPRequestHead) -> HTTPResponse?
+    /// Nil lets the request in; a response refuses it, and ends the connection where a body would follow. What the head
+    /// is given as its `admission` comes back with the request.
+    func admit(_ head: inout HTTPRequestHead) -> HTTPResponse?
 
     /// The answer. Runs as a task that prefers the connection's loop, and runs to its end even when the peer leaves.
     func respond(to request: HTTPRequest) async -> HTTPResponse

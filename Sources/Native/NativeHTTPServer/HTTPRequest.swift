@@ -37,6 +37,8 @@ package struct HTTPRequestHead: Sendable {
     package let isHTTP11: Bool
     /// When the head was complete.
     package let receivedAt: MonotonicInstant
+    /// What the handler found out when it let the request in, so that it need not do so again; nil before.
+    package var admission: (any AnyObject & Sendable)?
 
     package init(
         method: String, rawPath: [UInt8], rawQuery: [UInt8]? = nil, headers: HTTPHeaders,

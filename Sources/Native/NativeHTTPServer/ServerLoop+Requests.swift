@@ -39,14 +39,15 @@ extension ServerLoop {
         let now = MonotonicInstant.now()
         count(connection)
         guard size <= limits.headBytes else { return answerEarly(connection, render(.headersTooLarge, head: nil)) }
-        let head: HTTPRequestHead
+        var head: HTTPRequestHead
         do throws(HTTPDefect) {
             head = try reader.read(target: connection.target, fieldCount: fieldCount, peer: connection.peer, at: now)
         } catch {
             return answerEarly(connection, render(.badRequest(error), head: nil))
         }
+        let refusal = handler.admit(&head)
         connection.head = head
-        if let response = handler.admit(head) {
+        if let response = refusal {
             if head.bodyLength != .none { return answerEarly(connection, closing(response)) }
             // Queued now, it would end the connection; the library calls again at once, and then it does not.
             connection.response = response

@@ -15,5 +15,6 @@ package struct LogContext: Sendable {
         self.traceID = traceID
     }
 
-    var facts: [Fact] { [Fact(.requestID, requestID), Fact(.traceID, traceID)] }
+    var requestFact: Fact { Fact(.requestID, requestID) }
+    var traceFact: Fact { Fact(.traceID, traceID) }
 }

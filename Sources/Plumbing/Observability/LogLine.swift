@@ -26,7 +26,7 @@ struct LogLine {
 
     private func text() -> [UInt8] {
         var line: [UInt8] = []
-        line.reserveCapacity(256)
+        line.reserveCapacity(384)
         appendRFC3339(milliseconds: milliseconds, to: &line)
         line.append(UInt8(ascii: " "))
         line.append(text: level.rawValue)
@@ -34,7 +34,10 @@ struct LogLine {
         line.append(text: sentence.description)
         for fact in standing { Self.append(fact, to: &line) }
         for fact in facts { Self.append(fact, to: &line) }
-        if let origin { for fact in origin.facts { Self.append(fact, to: &line) } }
+        if let origin {
+            Self.append(origin.requestFact, to: &line)
+            Self.append(origin.traceFact, to: &line)
+        }
         line.append(0x0A)
         return line
     }
@@ -59,7 +62,7 @@ struct LogLine {
         object.set("time", String(decoding: time, as: UTF8.self))
         object.set("level", level.rawValue)
         object.set("message", sentence.description)
-        for fact in standing + facts + (origin?.facts ?? []) {
+        for fact in standing + facts + (origin.map { [$0.requestFact, $0.traceFact] } ?? []) {
             switch fact.value {
             case .text(let text): object.set(fact.key.rawValue, Self.cut(text))
             case .integer(let number): object.set(fact.key.rawValue, number)

@@ -12,7 +12,7 @@ struct ClaimReader {
     /// - Parameter sent: values that no text may repeat; one that does is left out.
     init(_ object: JSONValue, sent: [SecretText]) {
         self.object = object
-        self.sent = sent.map { Array($0.reveal().utf8) }.filter { $0.count >= 8 }
+        self.sent = sent.compactMap { $0.reveal().utf8.count >= 8 ? Array($0.reveal().utf8) : nil }
     }
 
     func profile(by rules: [ClaimRule]) -> Profile {
@@ -61,8 +61,11 @@ struct ClaimReader {
 
     private func address(_ value: JSONValue) -> [AddressPart: String]? {
         if value.kind == .string, let text = text(value) { return [.formatted: text] }
-        var parts: [AddressPart: String] = [:]
-        for part in AddressPart.allCases { parts[part] = value[part.rawValue].flatMap(text) }
+        guard value.kind == .object else { return nil }
+        var parts = [AddressPart: String](minimumCapacity: AddressPart.allCases.count)
+        for part in AddressPart.allCases {
+            if let text = value[part.rawValue].flatMap(text) { parts[part] = text }
+        }
         return parts.isEmpty ? nil : parts
     }
 

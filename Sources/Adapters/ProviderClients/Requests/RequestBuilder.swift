@@ -8,23 +8,30 @@ import NativeCrypto
 final class RequestBuilder: Sendable {
     private let definition: ProviderDefinition
     private let authentication: ClientAuthentication
-    /// For HTTP Basic, made once.
+    /// For HTTP Basic, made once: the credentials, and the header fields that show them.
     private let credentials: SecretText?
+    private let headers: [(name: String, value: String)]
 
     init(_ definition: ProviderDefinition, _ authentication: ClientAuthentication) {
         self.definition = definition
         self.authentication = authentication
+        var headers = RequestBuilder.commonHeaders
         if case .basic(let secret, let encoding) = authentication {
-            credentials = RequestBuilder.basicCredentials(definition.facts.issuer.clientID, secret, encoding)
+            let basic = RequestBuilder.basicCredentials(definition.facts.issuer.clientID, secret, encoding)
+            headers.append(("Authorization", "Basic " + basic.reveal()))
+            credentials = basic
         } else {
             credentials = nil
         }
+        self.headers = headers
     }
 
     /// RFC 6749, section 4.1.3; an SDK's code goes with the SDK's own parameters, whatever the caller gave.
     func exchange(_ code: SecretText, _ parameters: ExchangeParameters) -> ProviderRequest {
         var form = FormBody()
-        var secrets = [code]
+        var secrets: [SecretText] = []
+        secrets.reserveCapacity(RequestBuilder.mostSecrets)
+        secrets.append(code)
         form.append("grant_type", "authorization_code")
         let constants = definition.codeParameters
         for constant in parameters.isSDKCode ? constants.sdk : constants.browser {
@@ -72,17 +79,13 @@ final class RequestBuilder: Sendable {
     }
 
     /// A form together with what shows who the client is.
-    private func authenticated(_ body: FormBody, _ values: [SecretText], at url: String) -> ProviderRequest {
+    private func authenticated(_ body: FormBody, _ values: consuming [SecretText], at url: String) -> ProviderRequest {
         let clientID = definition.facts.issuer.clientID
         var form = body
-        var headers = RequestBuilder.commonHeaders
-        var sent = values
+        var sent = consume values
         switch authentication {
         case .basic(let secret, _):
-            if let credentials {
-                headers.append(("Authorization", "Basic " + credentials.reveal()))
-                sent.append(credentials)
-            }
+            if let credentials { sent.append(credentials) }
             sent.append(secret)
         case .post(let secret):
             form.append("client_id", clientID)
@@ -105,6 +108,9 @@ final class RequestBuilder: Sendable {
         }
         return SecretText(Base64.standard.text(of: Array(parts.joined(separator: [0x3A]))))
     }
+
+    /// The code, its redirect URI and verifier; credentials, secret and name of the client.
+    private static let mostSecrets = 6
 
     private static let commonHeaders = [
         (name: "Accept", value: "application/json"), (name: "User-Agent", value: "consent-gateway"),

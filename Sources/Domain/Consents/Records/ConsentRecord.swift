@@ -95,6 +95,8 @@ package struct StoredConsent: Sendable {
     /// A refresh that is under way or whose outcome is unknown.
     package var attempt: RefreshAttempt?
 
+    fileprivate var block: Boxed<ConsentRecord> { _record }
+
     package init(
         record: ConsentRecord, subjectIndex: BlindIndex, key: SealedBytes?, subject: SealedBytes?,
         providerSubjectIndex: BlindIndex?, providerSubject: SealedBytes?, tokens: SealedBytes?, profile: SealedBytes?,
@@ -144,6 +146,14 @@ package struct OpenedConsent: Sendable {
 
     package init(record: ConsentRecord, subject: Subject, providerSubject: SecretText?, profile: Profile?) {
         self.record = record
+        self.subject = subject
+        self.providerSubject = providerSubject
+        self.profile = profile
+    }
+
+    /// What was opened of a stored record, whose readable part is shared and not copied.
+    package init(_ stored: StoredConsent, subject: Subject, providerSubject: SecretText?, profile: Profile?) {
+        _record = stored.block
         self.subject = subject
         self.providerSubject = providerSubject
         self.profile = profile

@@ -17,8 +17,18 @@ package struct Profile: Sendable, Equatable, CustomStringConvertible, CustomRefl
     /// Only what these scopes cover (data minimisation).
     package func minimised(to granted: ScopeSet, and configured: ScopeSet) -> Profile {
         func isCovered(_ scope: String) -> Bool { granted.contains(scope) && configured.contains(scope) }
+        // Many claims have one scope, which is looked for once.
+        var answers: [(scope: String, isCovered: Bool)] = []
+        func isCovered(_ name: ClaimName) -> Bool {
+            let scope = name.scope
+            if let known = answers.first(where: { $0.scope == scope }) { return known.isCovered }
+            answers.append((scope, isCovered(scope)))
+            return answers[answers.count - 1].isCovered
+        }
+        let isWhole = claims.keys.allSatisfy { isCovered($0) }
         return Profile(
-            claims: claims.filter { isCovered($0.key.scope) }, address: isCovered("address") ? address : [:])
+            claims: isWhole ? claims : claims.filter { isCovered($0.key) },
+            address: !address.isEmpty && isCovered("address") ? address : [:])
     }
 
     package var description: String { "a profile" }

@@ -2,12 +2,16 @@
 /// Scopes in the order in which they were written, each once; opaque, case-sensitive and compared as sets
 /// (RFC 6749, section 3.3).
 package struct ScopeSet: Sendable, Equatable {
-    package private(set) var names: [String]
+    package let names: [String]
+    /// The form on the wire and in the store. Made once: a grant's scopes are written several times.
+    package let blankSeparated: String
 
     package init(_ names: some Sequence<String>) {
         var kept: [String] = []
+        kept.reserveCapacity(names.underestimatedCount)
         for name in names where !name.isEmpty && !kept.contains(name) { kept.append(name) }
         self.names = kept
+        blankSeparated = kept.joined(separator: " ")
     }
 
     /// The scopes of a blank-separated text, the form on the wire and in the store.
@@ -15,6 +19,5 @@ package struct ScopeSet: Sendable, Equatable {
 
     /// Whether a scope is among them, by its exact name.
     package func contains(_ name: String) -> Bool { names.contains(name) }
-    package var blankSeparated: String { names.joined(separator: " ") }
     package static func == (left: ScopeSet, right: ScopeSet) -> Bool { Set(left.names) == Set(right.names) }
 }

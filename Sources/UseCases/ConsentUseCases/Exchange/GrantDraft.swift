@@ -74,7 +74,6 @@ struct GrantDraft: Sendable {
         personal["provider_subject"] = fetched.providerSubject
         let part = try vault.personalPart(personal, under: key)
         var data = part.digests
-        data.reserveCapacity(16)
         data["provider"] = .text(grant.provider.name)
         data["environment"] = grant.provider.environment.map(EventValue.text)
         data["scopes_requested"] = .text(grant.requested.blankSeparated)

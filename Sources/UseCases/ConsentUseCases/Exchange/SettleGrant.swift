@@ -93,7 +93,7 @@ package final class SettleGrant: Sendable {
             return .made(
                 Redemption(
                     consent: OpenedConsent(
-                        record: sealed.stored.record, subject: draft.grant.subject,
+                        sealed.stored, subject: draft.grant.subject,
                         providerSubject: draft.fetched.providerSubject, profile: draft.fetched.profile),
                     kind: .created, isOfflineReused: false))
         case .liveExists(let id):

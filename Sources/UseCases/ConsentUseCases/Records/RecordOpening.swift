@@ -21,6 +21,6 @@ package final class RecordOpening: Sendable {
         var profile: Profile?
         if withProfile, let sealed = stored.profile { profile = try vault.openProfile(sealed, under: key) }
         return OpenedConsent(
-            record: stored.record, subject: subject, providerSubject: providerSubject, profile: profile)
+            stored, subject: subject, providerSubject: providerSubject, profile: profile)
     }
 }

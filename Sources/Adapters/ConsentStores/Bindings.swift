@@ -4,10 +4,10 @@ internal import NativeSQLite
 
 // How the domain's values lie in columns.
 
-extension UUIDv7: SQLiteBindable { var sqliteValue: SQLiteValue { .blob(bytes) } }
-extension ConsentID: SQLiteBindable { var sqliteValue: SQLiteValue { .blob(uuid.bytes) } }
-extension AttemptID: SQLiteBindable { var sqliteValue: SQLiteValue { .blob(uuid.bytes) } }
-extension InstanceID: SQLiteBindable { var sqliteValue: SQLiteValue { .blob(uuid.bytes) } }
+extension UUIDv7: SQLiteBindable { var sqliteValue: SQLiteValue { .words(high, low) } }
+extension ConsentID: SQLiteBindable { var sqliteValue: SQLiteValue { uuid.sqliteValue } }
+extension AttemptID: SQLiteBindable { var sqliteValue: SQLiteValue { uuid.sqliteValue } }
+extension InstanceID: SQLiteBindable { var sqliteValue: SQLiteValue { uuid.sqliteValue } }
 extension BlindIndex: SQLiteBindable { var sqliteValue: SQLiteValue { .blob(bytes) } }
 extension SealedBytes: SQLiteBindable { var sqliteValue: SQLiteValue { .blob(bytes) } }
 extension Instant: SQLiteBindable { var sqliteValue: SQLiteValue { .integer(milliseconds) } }

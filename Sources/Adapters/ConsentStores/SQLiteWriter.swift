@@ -19,7 +19,7 @@ final class SQLiteWriter: Sendable {
     let health: WriteHealth
     private let queue = BlockingQueue<QueuedWrite>()
     private let limits: SQLiteStoreLimits
-    private let metrics: Metrics
+    private let series: WriteSeries
     private let thread: Locked<NamedThread?>
 
     /// Starts the thread, which opens its own connection.
@@ -28,7 +28,7 @@ final class SQLiteWriter: Sendable {
     ) throws(StoreFailure) {
         self.health = health
         self.limits = limits
-        self.metrics = metrics
+        series = WriteSeries(metrics)
         thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLiteError) in
             let connection = try openForWriting(path, limits.busyTimeout)
             report()
@@ -48,16 +48,16 @@ final class SQLiteWriter: Sendable {
         let limit = urgency == .starts ? limits.waitingWrites : 2 * limits.waitingWrites
         let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
             let write = QueuedWrite(
-                run: { [metrics] connection in
+                run: { [series] connection in
                     let outcome = run(body, on: connection)
                     return WriteEnd(failure: outcome.failure) { failure in
                         let final = failure.map { outcome.replacing(with: $0) } ?? outcome
-                        metrics.count(.storeWrites, [final.word.rawValue])
+                        series.count(final.word)
                         continuation.resume(returning: final)
                     }
                 },
-                refuse: { [metrics] in
-                    metrics.count(.storeWrites, [StoreWriteOutcome.refused.rawValue])
+                refuse: { [series] in
+                    series.count(.refused)
                     continuation.resume(returning: .failure($0))
                 })
             if !queue.offer(write, limit: limit) { write.refuse(.retryLater("too many writes wait, or it is closing")) }
@@ -69,6 +69,26 @@ final class SQLiteWriter: Sendable {
     func close() {
         queue.close()
         thread.joinAndForget()
+    }
+}
+
+/// The series of what became of writes, each found once.
+private final class WriteSeries: Sendable {
+    private let written, failed, refused: MetricCounter?
+
+    init(_ metrics: Metrics) {
+        func counter(_ outcome: StoreWriteOutcome) -> MetricCounter? {
+            metrics.counter(.storeWrites, [outcome.rawValue])
+        }
+        (written, failed, refused) = (counter(.written), counter(.failed), counter(.refused))
+    }
+
+    func count(_ outcome: StoreWriteOutcome) {
+        switch outcome {
+        case .written: written?.count()
+        case .failed: failed?.count()
+        case .refused: refused?.count()
+        }
     }
 }
 

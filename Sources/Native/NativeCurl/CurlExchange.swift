@@ -68,6 +68,8 @@ struct CurlExchange {
         }
         if unsafe line.starts(with: "HTTP/".utf8) {
             lines.removeAll(keepingCapacity: true)
+            // Nearly every head goes into it without its growing.
+            lines.reserveCapacity(512)
             isHeadWhole = false
             unsafe status = Self.status(in: line)
         } else if unsafe line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {

@@ -131,7 +131,10 @@ internal import NativeEventLoop
     }
 
     private func addHeader(_ line: String) throws(NotSentReason) {
-        guard let longer = unsafe curl_slist_append(headers, line) else { throw .local(CURLE_OUT_OF_MEMORY.rawValue) }
+        // Where it lies: an argument that is a text would be copied into an array each time.
+        guard let longer = unsafe line.withCString({ unsafe curl_slist_append(headers, $0) }) else {
+            throw .local(CURLE_OUT_OF_MEMORY.rawValue)
+        }
         unsafe headers = longer
     }
 
@@ -204,7 +207,8 @@ internal import NativeEventLoop
     }
 
     func set(_ option: CURLoption, _ value: String?) throws(NotSentReason) {
-        try check(unsafe ccurl_set_text(easy, option, value))
+        guard let value else { return try check(unsafe ccurl_set_text(easy, option, nil)) }
+        try check(unsafe value.withCString { unsafe ccurl_set_text(easy, option, $0) })
     }
 
     private func check(_ code: CURLcode) throws(NotSentReason) {

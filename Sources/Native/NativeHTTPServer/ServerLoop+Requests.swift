@@ -185,7 +185,11 @@ private func queueAnswer(_ response: HTTPResponse, on handle: OpaquePointer, clo
     guard let made = unsafe made else { return .NO }
     defer { unsafe MHD_destroy_response(made) }
     for (name, value) in response.headers where !HTTPResponse.isServersOwn(name) {
-        guard unsafe MHD_add_response_header(made, name, value) == .YES else { return .NO }
+        // Where they lie: an argument that is a text would be copied into an array each time.
+        let result = unsafe name.withCString { name in
+            unsafe value.withCString { unsafe MHD_add_response_header(made, name, $0) }
+        }
+        guard result == .YES else { return .NO }
     }
     if closing, unsafe MHD_add_response_header(made, "Connection", "close") != .YES { return .NO }
     return unsafe MHD_queue_response(handle, UInt32(response.status), made)

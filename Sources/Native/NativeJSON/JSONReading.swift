@@ -71,7 +71,9 @@ extension JSONValue {
 
     /// Whether a member at any depth has a name, handed over as UTF-8, that `isSought` takes.
     package func holdsName(_ isSought: (Span<UInt8>) -> Bool) -> Bool {
-        var waiting = unsafe [node]
+        var waiting = unsafe [UnsafeMutablePointer<json_t>]()
+        unsafe waiting.reserveCapacity(16)
+        unsafe waiting.append(node)
         while let value = unsafe waiting.popLast() {
             for index in 0..<(unsafe json_array_size(value)) {
                 if let element = unsafe json_array_get(value, index) { unsafe waiting.append(element) }

@@ -73,8 +73,14 @@ internal import Glibc
     package var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 }
 
+/// Keeps SQLite from counting the memory of the process, which nobody asks for: it would take one mutex of all threads
+/// and ask for a block's size at each allocation and release, some seventy times an exchange. Before the first database
+/// is opened, for SQLite takes it only then.
+private let hasNoMemoryCount = csqlite_count_no_memory() == SQLITE_OK
+
 /// Opened, with extended result codes; what was opened half-way is closed before the error is thrown.
 private func openHandle(_ path: String, _ flags: Int32, _ busyTimeout: Int32) throws(SQLiteError) -> OpaquePointer {
+    _ = hasNoMemoryCount
     var opened: OpaquePointer?
     let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let handle = unsafe opened else { throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code) }

@@ -43,9 +43,15 @@ internal import CSQLite
             let (start, count) = text.withUTF8 { unsafe prepared.bound.keep(UnsafeRawBufferPointer($0)) }
             try check(unsafe csqlite_bind_text_in_place(prepared.handle, position, start, UInt64(count)))
         case .blob(let bytes):
-            let (start, count) = unsafe bytes.withUnsafeBytes { unsafe prepared.bound.keep($0) }
-            try check(unsafe csqlite_bind_blob_in_place(prepared.handle, position, start, UInt64(count)))
+            try unsafe bind(bytes.withUnsafeBytes { unsafe prepared.bound.keep($0) }, at: position)
+        case .words(let high, let low):
+            let words = (high.bigEndian, low.bigEndian)
+            try unsafe bind(withUnsafeBytes(of: words) { unsafe prepared.bound.keep($0) }, at: position)
         }
+    }
+
+    private func bind(_ blob: (start: UnsafeRawPointer, count: Int), at position: Int32) throws(SQLiteError) {
+        try check(unsafe csqlite_bind_blob_in_place(prepared.handle, position, blob.start, UInt64(blob.count)))
     }
 
     /// Goes to the next row.

@@ -5,6 +5,8 @@ package enum SQLiteValue: Sendable, Equatable {
     case integer(Int64)
     case text(String)
     case blob([UInt8])
+    /// A blob of sixteen bytes, those of the two words, most significant first.
+    case words(UInt64, UInt64)
 }
 
 /// What can be bound to a parameter.

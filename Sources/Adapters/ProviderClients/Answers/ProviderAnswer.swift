@@ -40,7 +40,12 @@ package struct ProviderAnswer: Sendable {
     /// The media type without its parameters, in lower case (RFC 9110, section 8.3.1); nil where none is given.
     var mediaType: String? {
         guard let field = header("content-type") else { return nil }
-        let type = field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 }
+        let written = field.utf8.prefix { $0 != UInt8(ascii: ";") }
+        // As nearly everybody writes it.
+        if !written.isEmpty, written.allSatisfy({ 0x61...0x7A ~= $0 || 0x2B...0x2F ~= $0 }) {
+            return String(Substring(written))
+        }
+        let type = written.filter { $0 != 0x20 && $0 != 0x09 }
         return type.isEmpty ? nil : String(decoding: type, as: UTF8.self).lowercased()
     }
 }

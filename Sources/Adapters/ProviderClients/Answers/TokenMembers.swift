@@ -94,9 +94,7 @@ struct TokenMembers {
             names = array.compactMap(\.string).flatMap { TokenMembers.split($0) }
         } else if let text = member.string {
             let blankSeparated = TokenMembers.split(text)
-            let separator: Character = text.contains(",") ? "," : "+"
-            let hasBlank = blankSeparated.count > 1
-            names = hasBlank ? blankSeparated : text.split(separator: separator).flatMap { TokenMembers.split($0) }
+            names = blankSeparated.count > 1 ? blankSeparated : TokenMembers.splitUnblanked(text)
         } else {
             oddities.append(.scopeUnreadable)
             return nil
@@ -105,6 +103,11 @@ struct TokenMembers {
         let kept = ScopeNames(expected: expectedScopes, secrets: sent + told).kept(of: names)
         if kept.hasLeftOut { oddities.append(.scopeLeftOut) }
         return kept.names.isEmpty ? nil : ScopeSet(kept.names)
+    }
+
+    private static func splitUnblanked(_ text: String) -> [String] {
+        let separator: Character = text.contains(",") ? "," : "+"
+        return text.split(separator: separator).flatMap { TokenMembers.split($0) }
     }
 
     private static func split(_ text: some StringProtocol) -> [String] {

@@ -5,7 +5,6 @@ package enum Hexadecimal {
 
     /// Two digits a byte.
     package static func text(of bytes: [UInt8]) -> String {
-        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.count)
         for byte in bytes {
@@ -14,6 +13,17 @@ package enum Hexadecimal {
         }
         return String(decoding: text, as: UTF8.self)
     }
+
+    /// Of two words, most significant first: 32 digits.
+    package static func text(of high: UInt64, _ low: UInt64) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        for shift in stride(from: 60, through: 0, by: -4) { text.append(digit(UInt8(high >> shift & 15))) }
+        for shift in stride(from: 60, through: 0, by: -4) { text.append(digit(UInt8(low >> shift & 15))) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
 
     /// The bytes that the digits spell; nil for an odd count or anything but `0-9a-f`.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {

@@ -6,9 +6,10 @@ package struct ScopeSet: Sendable, Equatable {
     /// The form on the wire and in the store. Made once: a grant's scopes are written several times.
     package let blankSeparated: String
 
-    package init(_ names: some Sequence<String>) {
+    // An array and no sequence: unspecialized across modules, each step of a sequence is a call that allocates.
+    package init(_ names: [String]) {
         var kept: [String] = []
-        kept.reserveCapacity(names.underestimatedCount)
+        kept.reserveCapacity(names.count)
         for name in names where !name.isEmpty && !kept.contains(name) { kept.append(name) }
         self.names = kept
         blankSeparated = kept.joined(separator: " ")

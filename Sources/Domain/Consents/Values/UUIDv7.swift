@@ -36,7 +36,7 @@ package struct UUIDv7: Hashable, Comparable, Sendable {
         return bytes
     }
 
-    package var hexadecimal: String { Hexadecimal.text(of: bytes) }
+    package var hexadecimal: String { Hexadecimal.text(of: high, low) }
 
     package static func < (left: UUIDv7, right: UUIDv7) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low

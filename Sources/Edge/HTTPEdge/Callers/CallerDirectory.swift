@@ -69,7 +69,7 @@ package final class CallerDirectory: Sendable {
 
     /// What stands behind the scheme `Bearer`, which is written in any case (RFC 9110, section 11.1).
     private static func bearerToken(_ field: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme = Array("bearer ".utf8)
+        let scheme = "bearer ".utf8
         guard field.count > scheme.count,
             zip(field, scheme).allSatisfy({ $0 == $1 || ($0 | 0x20) == $1 })
         else { return nil }

@@ -11,8 +11,13 @@ struct RawTarget: Sendable, Equatable {
     init(path: [UInt8], query: [UInt8]?) throws(Problem) {
         guard path.first == UInt8(ascii: "/") else { throw .invalidRequest("the path must begin with a slash.") }
         var segments: [String] = []
-        for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            segments.append(try RawTarget.decode(part, plusIsBlank: false))
+        segments.reserveCapacity(4)
+        var start = path.startIndex
+        while start < path.endIndex {
+            let next = path[(start + 1)...]
+            let end = next.firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
+            segments.append(try RawTarget.decode(next[..<end], plusIsBlank: false))
+            start = end
         }
         self.segments = segments
         var parameters: [(name: String, value: String)] = []
@@ -40,6 +45,10 @@ struct RawTarget: Sendable, Equatable {
     }
 
     private static func decode(_ bytes: ArraySlice<UInt8>, plusIsBlank: Bool) throws(Problem) -> String {
+        // As nearly everybody writes it.
+        if bytes.allSatisfy({ 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }) {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var position = bytes.startIndex

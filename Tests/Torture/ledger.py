@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The accounts of a torture: every sending of a refresh token as the provider's side saw it, what the gateway was seen to
-do with the answer, and the breaches that follow. No I/O here, so that a made-up history can be held against the rules at
-each run."""
+"""The accounts of a torture: every sending of a refresh token as the provider's side saw it, what the gateway was seen
+to do with the answer, and the breaches that follow. No I/O here: made-up histories are held against the rules at each
+run."""
 import dataclasses
 import threading
 
@@ -21,6 +21,7 @@ class Sending:
     # Process that sent it; None where it could not be told.
     owner: int = None
     step: str = ""
+    killed_at: float = None
     is_forwarded: bool = False
     status: int = None
     # The refresh token that came back, where another one did.
@@ -35,29 +36,45 @@ class Sending:
     # It was told as done, or lies in the journal.
     is_kept: bool = False
 
-    def could_be_received(self):
-        return self.delivered_at is None and self.closed_at is None
+    def is_open(self):
+        """Whether its sender may still read from the connection, as far as was seen."""
+        return self.killed_at is None and (self.owner is not None or self.closed_at is None)
+
+    def could_be_received(self, has_lasting_token):
+        """Whether the answer is still on its way, or in the socket of a process that lives."""
+        if self.delivered_at is None:
+            return self.closed_at is None and self.killed_at is None
+        if self.status != 200 or not self.is_open() or self.is_kept:
+            return False
+        # A token that lasts may be sent again as soon as the answer is read; a stopped process has not read it.
+        return self.is_stopped() or not has_lasting_token
+
+    def is_stopped(self):
+        return self.stopped_at is not None and self.stopped_until is None
 
     def is_received(self, now):
-        """Whether a gateway had the answer for certain: it was told, or the process lived on with it for long enough."""
+        """Whether a gateway had the answer for certain: it was told, or the process lived on with it long enough."""
         if self.status != 200 or self.delivered_at is None:
             return False
         if self.is_kept:
             return True
-        if self.met_outage:
+        if self.is_stopped() or (self.met_outage and not self.is_open()):
             return False
-        begun = max(self.delivered_at, self.stopped_until or 0)
-        if self.stopped_at is not None and self.stopped_until is None:
-            return False
-        return (self.closed_at if self.closed_at is not None else now) - begun >= ENOUGH_TO_SAVE
+        end = now
+        if self.killed_at is not None:
+            end = self.killed_at
+        elif self.owner is None and self.closed_at is not None:
+            end = self.closed_at
+        return end - max(self.delivered_at, self.stopped_until or 0) >= ENOUGH_TO_SAVE
 
     def line(self, start):
         def ago(moment):
             return "-" if moment is None else f"{moment - start:.3f}"
         return (f"#{self.number} ...{self.token[-6:]} sent {ago(self.at)} by {self.owner} ({self.step}), "
                 f"{'taken' if self.is_forwarded else 'never arrived'}, answer {self.status}, delivered "
-                f"{ago(self.delivered_at)}, closed {ago(self.closed_at)}, kept {self.is_kept}, "
-                f"outage {self.met_outage}, stopped {ago(self.stopped_at)} to {ago(self.stopped_until)}")
+                f"{ago(self.delivered_at)}, closed {ago(self.closed_at)}, killed {ago(self.killed_at)}, "
+                f"kept {self.is_kept}, outage {self.met_outage}, stopped {ago(self.stopped_at)} to "
+                f"{ago(self.stopped_until)}")
 
 
 class Ledger:
@@ -102,7 +119,7 @@ class Ledger:
 
     def hold_against(self, sending, earlier, now):
         for one in earlier:
-            if one.could_be_received():
+            if one.could_be_received(self.kind == "static"):
                 self.doubled += 1
                 self.breach("doubled: the answer to the last sending could still be received", sending.family)
             elif self.kind != "static" and one.is_received(now):
@@ -124,7 +141,28 @@ class Ledger:
             if status == 400:
                 self.dead_families.add(sending.family)
 
-    # What is seen of the gateway.
+    # What is done to the gateway, and seen of it.
+
+    def sendings_of(self, owner):
+        """Those of a process, which has not been killed before; a number may come again."""
+        with self.lock:
+            return [one for one in self.sendings if one.owner == owner and one.killed_at is None]
+
+    def ended(self, owner, now, is_kill=True):
+        """The process is killed now, or has come to its own end: then it has kept what it received."""
+        for one in self.sendings_of(owner):
+            if not is_kill and one.delivered_at is not None and one.status == 200:
+                one.is_kept = True
+            one.killed_at = now
+
+    def stopped(self, owner, now):
+        for one in self.sendings_of(owner):
+            one.stopped_at, one.stopped_until = now, None
+
+    def went_on(self, owner, now):
+        for one in self.sendings_of(owner):
+            if one.is_stopped():
+                one.stopped_until = now
 
     def told(self, family):
         """A caller was told that the family's grant is refreshed."""
@@ -170,7 +208,7 @@ def family_of(token):
 def check_itself():
     """Made-up histories, each with one fault that must be found, and one without. Returns what was not found."""
     def play(kind, *sendings, verdict=None):
-        """Each sending: (at, delivered, closed, status, brought); the token is the newest or a named one."""
+        """Each sending of the family's first token: (at, delivered, closed, status, brought, kept)."""
         ledger = Ledger(kind, lifetime=4)
         token = "R23AA0000000001one"
         ledger.exchanged("code", token, 0.0)
@@ -181,6 +219,15 @@ def check_itself():
             sending.delivered_at, sending.closed_at, sending.is_kept = delivered, closed, kept
         if verdict:
             ledger.judge("0000000001", *verdict, 100.0)
+        return ledger
+
+    def stopped_in_between():
+        ledger = Ledger("static", lifetime=4)
+        first = ledger.sent("R23AA0000000001one", 10, owner=1)
+        ledger.answered(first, 200, None)
+        ledger.stopped(1, 10.0)
+        first.delivered_at = 10.1
+        ledger.sent("R23AA0000000001one", 11, owner=2)
         return ledger
 
     new = "R23AA0000000001two"
@@ -196,6 +243,7 @@ def check_itself():
             "forbidden", (10, 10.1, 10.2, 200, new, True), (20, 20.1, None, 400, None, False)).doubled == 1,
         "a call after the answer was had": play(
             "grace", (10, 10.1, None, 200, new, False), (20, 20.1, None, 200, new, False)).doubled == 1,
+        "a call while the answer lies in a stopped process's socket": stopped_in_between().doubled == 1,
         "a call before the access token lapsed": play(
             "forbidden", (1, None, 1.1, 200, new, False), (2, 2.1, None, 400, None, False)).early == 1,
         "a loss though the answer was had": len(play(

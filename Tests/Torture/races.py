@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Races on one grant and on many, counted at the provider: twenty processes that refresh one grant at once; two hundred
-callers who want its lapsed access token; a withdrawal while its refresh is under way; an answer that comes after `total`;
-and a store that takes no writes for five seconds while three hundred grants are refreshed. `races.py [NAME…]`."""
+callers who want its lapsed access token; a withdrawal while its refresh is under way; an answer that comes after
+`total`; and a store that takes no writes for five seconds while three hundred grants are refreshed.
+`races.py [NAME…]`."""
 import concurrent.futures
 import os
 import sqlite3
@@ -103,7 +104,8 @@ def twenty_processes():
         consent = race.consent(api)
         race.hold_answers()
         command = [program(), "refresh", consent, "--config", race.house.config, "--json"]
-        started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(PROCESSES)]
+        started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                   for _ in range(PROCESSES)]
         wait_until(lambda: len(os.listdir(f"{race.house.folder}/instances")) > PROCESSES, "all of the processes run")
         # Whoever reads the record after the answer was kept would be asking for a second refresh, and rightly get it.
         wait_until(quiet([one.pid for one in started]), "all of the processes wait")
@@ -224,10 +226,10 @@ def drain():
         expect(locked.is_set(), "the store was never out of reach")
         lock.close()
         [(generations, failures, active)] = race.rows(
-            "SELECT count(*) FILTER (WHERE generation = 2), sum(refresh_failures), count(*) FILTER (WHERE status = 'active')"
-            " FROM consents")
+            "SELECT count(*) FILTER (WHERE generation = 2), sum(refresh_failures),"
+            " count(*) FILTER (WHERE status = 'active') FROM consents")
         expect((generations, failures, active) == (GRANTS, 0, GRANTS),
-               f"of {GRANTS} grants {generations} have new tokens, {active} are active; {failures} failures are counted")
+               f"of {GRANTS} grants {generations} have new tokens, {active} are active; {failures} failures counted")
         blamed = race.rows("SELECT count(*) FROM events WHERE type = 'consent.refresh_failed'")[0][0]
         expect(not blamed, f"{blamed} failures in the trails")
         expect(race.calls() == GRANTS, f"{race.calls()} calls for {GRANTS} grants")

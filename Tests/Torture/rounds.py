@@ -4,6 +4,7 @@ process is killed or stopped, or the store goes away, at a step of some refreshe
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -28,6 +29,8 @@ KILL_STEPS = [("posted", 14), ("request", 0), ("request", 3), ("taken", 0), ("an
 STOP_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 OUTAGE_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 POOL = 24
+# How often a round leaves it to the schedulers and a `job` to refresh what is due.
+UNASKED = 0.0
 GRANTS_AT_ONCE = 3
 # How long a grant in doubt may take to come to a definite answer.
 PATIENCE = 90.0
@@ -54,7 +57,7 @@ class Combination:
         self.gateways, self.commands, self.log_number = [], [], 0
         # Identifier of a consent to its family, and those whose fate is not settled yet: (since, step).
         self.grants, self.unsettled = {}, {}
-        self.tally = {}
+        self.tally, self.next_trial = {}, {}
         self.kills = self.stops = self.outages = self.renewed = 0
         self.answers = {}
 
@@ -70,11 +73,11 @@ class Combination:
         self.gateways.append(gateway)
         return gateway
 
-    def fill(self):
+    def fill(self, pool=POOL):
         """As many gateways and grants as belong here."""
         while len(self.gateways) < self.processes:
             self.serve()
-        while len(self.grants) < POOL:
+        while len(self.grants) < pool:
             code = self.house.fresh_code()
             self.house.codes.clear()
             status, _, body = self.post_code(code)
@@ -106,13 +109,44 @@ class Combination:
             self.ledger.told(self.grants[consent])
         return status, body
 
-    def ask_by_command(self, consent):
-        process = subprocess.Popen([program(), "refresh", consent, "--config", self.house.config, "--json"],
+    def command(self, *arguments):
+        """Runs one beside the gateways; it may be killed and stopped as they are. Whether it ended well."""
+        process = subprocess.Popen([program(), *arguments, "--config", self.house.config, "--json"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.commands.append(process)
-        if process.wait(timeout=60) == 0:
-            self.ledger.told(self.grants[consent])
+        status = process.wait(timeout=60)
+        if status >= 0:
+            self.ledger.ended(process.pid, time.monotonic(), is_kill=False)
         self.commands.remove(process)
+        return status == 0
+
+    def ask_by_command(self, consent):
+        if self.command("refresh", consent):
+            self.ledger.told(self.grants[consent])
+
+    def nudge(self, consents):
+        """Makes them due, for the schedulers and for a `job`; returns the threads that wait for what comes of it."""
+        sent = len(self.ledger.sendings)
+        connection = sqlite3.connect(f"{self.house.folder}/consents.db", timeout=20)
+        with connection:
+            connection.executemany(
+                "UPDATE consents SET due_at = ? WHERE id = ? AND attempt_phase IS NULL AND due_at IS NOT NULL",
+                [(int(time.time() * 1000) - 1000, bytes.fromhex(consent[4:])) for consent in consents])
+        connection.close()
+
+        def wait():
+            end = time.monotonic() + 6
+            while len(self.ledger.sendings) < sent + len(consents) and time.monotonic() < end:
+                time.sleep(0.01)
+            # For the answers.
+            time.sleep(0.1)
+
+        threads = [threading.Thread(target=wait, daemon=True)]
+        if self.random.random() < 0.6:
+            threads.append(threading.Thread(target=self.command, args=("job",), daemon=True))
+        for thread in threads:
+            thread.start()
+        return threads
 
     def ask_all(self, consents, then=lambda: None):
         """Asks for each in more than one place at once; returns the threads."""
@@ -145,6 +179,7 @@ class Combination:
     # Rounds.
 
     def kill_round(self, step, delay):
+        self.open_up()
         once, consents = Once(), self.chosen()
 
         def strike(owner):
@@ -161,7 +196,10 @@ class Combination:
             return True
 
         self.watch.at = at
-        threads = self.ask_all(consents, then=lambda: strike(None) if step == "told" else None)
+        if self.random.random() < UNASKED and step != "told":
+            threads = self.nudge(consents)
+        else:
+            threads = self.ask_all(consents, then=lambda: strike(None) if step == "told" else None)
         if step == "posted":
             strike(None)
         self.join(threads)
@@ -175,6 +213,7 @@ class Combination:
         """The process that sent, or any; and now and then another one with it."""
         command = next((one for one in self.commands if one.pid == owner), None)
         if command:
+            self.ledger.ended(owner, time.monotonic())
             command.kill()
             self.kills += 1
             return
@@ -182,6 +221,7 @@ class Combination:
         if self.random.random() < 0.25:
             victims = list(self.gateways)
         for victim in victims:
+            self.ledger.ended(victim.pid, time.monotonic())
             os.kill(victim.pid, signal.SIGKILL)
         for victim in victims:
             victim.kill()
@@ -190,23 +230,21 @@ class Combination:
             self.kills += 1
 
     def stop_round(self, step):
+        self.open_up()
         once, consents, resumed = Once(), self.chosen(), threading.Event()
 
         def strike(pid):
             if not once.take():
                 return
             pid = pid or self.random.choice(self.gateways).pid
-            begun = time.monotonic()
             os.kill(pid, signal.SIGSTOP)
+            self.ledger.stopped(pid, time.monotonic())
             self.stops += 1
-            threading.Timer(STOPPED_FOR, go_on, (pid, begun)).start()
+            threading.Timer(STOPPED_FOR, go_on, (pid,)).start()
 
-        def go_on(pid, begun):
+        def go_on(pid):
+            self.ledger.went_on(pid, time.monotonic())
             os.kill(pid, signal.SIGCONT)
-            now = time.monotonic()
-            for sending in self.ledger.sendings[-60:]:
-                if sending.owner == pid:
-                    sending.stopped_at, sending.stopped_until = begun, now
             resumed.set()
 
         def at(name, sending):
@@ -216,7 +254,7 @@ class Combination:
             return True
 
         self.watch.at = at
-        threads = self.ask_all(consents)
+        threads = self.nudge(consents) if self.random.random() < UNASKED else self.ask_all(consents)
         if step == "posted":
             strike(None)
         self.join(threads)
@@ -226,6 +264,7 @@ class Combination:
         self.settle(consents, f"stopped at {step}")
 
     def outage_round(self, step):
+        self.open_up()
         once, consents = Once(), self.chosen()
         length = 4.5 if self.random.random() < 0.15 else self.random.uniform(0.2, 1.5)
         kills = self.random.random() < 0.35
@@ -297,6 +336,7 @@ class Combination:
         gateway.journaled = lines
 
     def kill_one(self, victim):
+        self.ledger.ended(victim.pid, time.monotonic())
         os.kill(victim.pid, signal.SIGKILL)
         victim.kill()
         self.gateways.remove(victim)
@@ -331,6 +371,12 @@ class Combination:
         for consent, (since, what) in list(self.unsettled.items()):
             answer = self.ask(consent, self.random.choice(self.gateways))
             now = time.monotonic()
+            if answer and answer[0] == 503 and now > max(since + LIFETIME, self.next_trial.get(consent, 0)):
+                # An operator's word is a trial at once; his, too, is what verdicts that are held wait for.
+                self.next_trial[consent] = now + 3
+                self.ask_by_command(consent)
+                if now > since + PATIENCE / 2:
+                    self.command("incidents", "confirm", "paypal")
             if answer and answer[0] == 200:
                 self.decide(consent, what, answer[1]["status"], answer[1]["status_reason"])
             elif answer and answer[0] == 409:
@@ -343,10 +389,34 @@ class Combination:
         del self.unsettled[consent]
         outcome = self.ledger.judge(self.grants[consent], status, reason, time.monotonic())
         self.count(what, outcome)
+        self.next_trial.pop(consent, None)
         if outcome != "alive":
             del self.grants[consent]
             self.renewed += 1
             self.fill()
+            self.live_on(3)
+
+    def live_on(self, count):
+        """Most grants are well, as a provider's are: else all that die of lost answers are held to be its fault."""
+        for consent in self.random.sample(list(self.grants), min(count, len(self.grants))):
+            if consent not in self.unsettled:
+                self.ask(consent, self.random.choice(self.gateways))
+
+    def open_up(self):
+        """Until a refresh gets through: one that nobody knows the end of may have closed the way to the provider."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            ready = [one for one in self.grants if one not in self.unsettled]
+            if not ready:
+                self.settle_those_that_can()
+                continue
+            consent = self.random.choice(ready)
+            answer = self.ask(consent, self.random.choice(self.gateways))
+            if answer and answer[0] == 200 or self.command("refresh", consent):
+                return
+            if answer and answer[0] == 409:
+                self.settle([consent], "between rounds")
+        raise Failure(f"{self.kind}, {self.processes}: no refresh got through for {PATIENCE:.0f} s")
 
     def finish(self):
         """Waits for what is in doubt, then refreshes every grant once more."""

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""See run.sh. One line for each kind of provider and number of processes; exit status 1 where a rule was broken."""
+"""Refreshes under torture (run.sh says how): no grant is lost whose answer came, or whose provider allows a retry; no
+refresh token goes out while the answer to its last sending could still come or had come; no family is ended; what a lost
+answer cost is named ambiguous. One line for each kind of provider and number of processes; exit status 1 where that is
+broken."""
 import argparse
 import base64
 import concurrent.futures
@@ -88,8 +91,8 @@ def run(combination, kills, stops, outages):
 
 
 def check_watch():
-    """A client that sends a token while the answer to it is awaited, and again after it came: the accounts must tell both,
-    and that the family ended."""
+    """A client that sends a token while the answer to its last sending is awaited: the accounts must tell, and that the
+    family ended."""
     provider = Process(["simulate", "--listen", "127.0.0.1:0", "--refresh-tokens", "reuse_detection"], os.devnull)
     ledger = Ledger("forbidden", LIFETIME)
     watch = Watch(provider.ready["provider"], ledger)
@@ -129,6 +132,52 @@ def check_watch():
         provider.kill()
 
 
+def check_saboteur():
+    """Three gateways, of which one is stopped with the answer on its way, and somebody takes its lock away: the others
+    take it for dead and send again, and the accounts must tell."""
+    combination = Combination("static", 3, "saboteur")
+    over = threading.Event()
+
+    def sabotage():
+        while not over.wait(0.02):
+            for gateway in list(combination.gateways):
+                if is_stopped(gateway.pid):
+                    remove_lock(gateway.pid)
+
+    try:
+        combination.fill(pool=6)
+        threading.Thread(target=sabotage, daemon=True).start()
+        for _ in range(3):
+            try:
+                combination.stop_round("taken")
+            except Failure:
+                pass
+            if combination.ledger.doubled:
+                return
+        raise Failure("a gateway without its lock was tortured, and no doubled call was found")
+    finally:
+        over.set()
+        combination.close()
+
+
+def is_stopped(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "T"
+    except OSError:
+        return False
+
+
+def remove_lock(pid):
+    try:
+        for descriptor in os.listdir(f"/proc/{pid}/fd"):
+            path = os.readlink(f"/proc/{pid}/fd/{descriptor}")
+            if path.endswith(".lock") and "/instances/" in path:
+                os.remove(path)
+    except OSError:
+        pass
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("kills", 120), ("stops", 6), ("outages", 18)):
@@ -144,6 +193,7 @@ def main():
     if missed:
         raise Failure(f"the accounts do not find: {', '.join(missed)}")
     check_watch()
+    check_saboteur()
     print(f"torture: the accounts find what they must; seed {given.seed}", flush=True)
     combinations = [(kind, processes) for processes in PROCESSES for kind in KINDS]
 

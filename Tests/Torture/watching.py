@@ -106,7 +106,7 @@ class Watch(Listening):
         return set(self.newest_tokens)
 
     def look(self, sending):
-        """Whether the other end of an earlier sending is still there; a process that was just killed may take a moment."""
+        """Whether the other end of an earlier sending is still there; one that was just killed may take a moment."""
         connection = self.open.get(sending.number)
         for _ in range(20):
             if connection is None or is_gone(connection):
@@ -120,8 +120,8 @@ class Watch(Listening):
         """The process at the other end of a loopback connection (/proc/net/tcp, /proc/PID/fd)."""
         try:
             port = connection.getpeername()[1]
-            needle = re.compile(rf"^\s*\d+: 0100007F:{port:04X} 0100007F:{self.port:04X} \S+ \S+ \S+ \S+\s+\d+\s+\d+ (\d+)",
-                                re.M)
+            needle = re.compile(
+                rf"^\s*\d+: 0100007F:{port:04X} 0100007F:{self.port:04X} \S+ \S+ \S+ \S+\s+\d+\s+\d+ (\d+)", re.M)
             with open("/proc/net/tcp") as file:
                 found = needle.search(file.read())
         except OSError:

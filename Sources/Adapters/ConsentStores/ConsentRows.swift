@@ -14,7 +14,8 @@ enum ConsentRows {
         subject_index, key_sealed, subject_sealed, provider_subject_index, provider_subject_sealed,
         tokens_sealed, profile_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at
         """
-    private static let byID = SQLiteQuery("SELECT \(columns) FROM consents WHERE id = ?")
+    /// Of an erased one nothing is left to hand out.
+    private static let byID = SQLiteQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
     static func consent(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError)
         -> StoredConsent?
     {

@@ -152,9 +152,14 @@ private enum EventQueries {
         INSERT INTO events (consent_id, seq, type, at, canonical, mac, personal_sealed, period)
         VALUES (?, ?, ?, ?, ?, ?, ?, \(period))
         """)
-    static let head = SQLiteQuery("SELECT event_count, chain_head FROM consents WHERE id = ?")
+    /// Behind the event that tells of the removal of the others comes none.
+    static let head = SQLiteQuery(
+        "SELECT event_count, chain_head FROM consents WHERE id = ? AND evidence_removed_at IS NULL")
     static let saveHead = SQLiteQuery(
         "UPDATE consents SET event_count = ?, chain_head = ?, head_period = \(period) WHERE id = ?")
+    /// Of removed evidence the last event alone.
     static let select = SQLiteQuery(
-        "SELECT seq, canonical, mac, personal_sealed FROM events WHERE consent_id = ? ORDER BY seq")
+        """
+        SELECT seq, canonical, mac, personal_sealed FROM events WHERE consent_id = ? AND canonical <> '' ORDER BY seq
+        """)
 }

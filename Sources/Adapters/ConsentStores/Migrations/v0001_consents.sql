@@ -62,13 +62,16 @@ CREATE TABLE consents (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     erased_at INTEGER,
+    evidence_removed_at INTEGER,              -- since when the chain has nothing but where it ended
     key_sealed BLOB,
     subject_sealed BLOB,
     provider_subject_sealed BLOB,
     tokens_sealed BLOB,
     spare_tokens_sealed BLOB,                 -- the loser of a race, tried once if the winner's is refused
     spare_generation INTEGER,
-    profile_sealed BLOB
+    profile_sealed BLOB,
+    profile_due_at INTEGER NOT NULL DEFAULT 0, -- when a pending profile is asked for again
+    profile_tries INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- One live record of the four (NULL differs from NULL), and a subject's records: those that have ended differ by id.
@@ -77,7 +80,17 @@ CREATE UNIQUE INDEX consents_by_subject ON consents (subject_index, provider_sub
 CREATE INDEX consents_by_due ON consents (provider, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX consents_by_provider ON consents (provider, status, id);
 CREATE INDEX consents_sent ON consents (attempt_sent_at) WHERE attempt_phase = 'sent';
-CREATE INDEX consents_pending_profile ON consents (provider, updated_at) WHERE profile_status = 'pending';
+-- Providers that tell when a refresh token ends: of what is due, what ends first goes first.
+CREATE INDEX consents_by_token_end ON consents (provider, refresh_token_expires_at)
+    WHERE due_at IS NOT NULL AND refresh_token_expires_at IS NOT NULL;
+CREATE INDEX consents_unknown ON consents (provider) WHERE attempt_phase = 'unknown';
+CREATE INDEX consents_pending_profile ON consents (provider, profile_due_at)
+    WHERE profile_status = 'pending' AND (status = 'active' OR status = 'failing');
+
+-- What retention lets go, by how long ago it ended.
+CREATE INDEX consents_ended ON consents (status, updated_at)
+    WHERE erased_at IS NULL AND status <> 'active' AND status <> 'failing';
+CREATE INDEX consents_erased ON consents (updated_at) WHERE erased_at IS NOT NULL AND evidence_removed_at IS NULL;
 
 CREATE TABLE events (
     consent_id BLOB NOT NULL REFERENCES consents (id),
@@ -136,6 +149,8 @@ CREATE TABLE code_reservations (
 
 CREATE INDEX code_reservations_unsettled ON code_reservations (unsettled_since) WHERE unsettled_since IS NOT NULL;
 CREATE INDEX code_reservations_expiring ON code_reservations (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX code_reservations_ended ON code_reservations (updated_at)
+    WHERE (state = 'unspent' OR state = 'ended') AND expires_at IS NULL;
 
 -- Who presented a code for another subject before it had become a consent, whose trail they enter with it.
 CREATE TABLE code_claims (
@@ -191,6 +206,7 @@ CREATE TABLE revocation_outbox (
 
 CREATE INDEX revocation_outbox_by_due ON revocation_outbox (due_at, id) WHERE state = 'pending';
 CREATE INDEX revocation_outbox_by_consent ON revocation_outbox (consent_id, id) WHERE state IN ('pending', 'held');
+CREATE INDEX revocation_outbox_over ON revocation_outbox (updated_at) WHERE state = 'done' OR state = 'dead';
 
 CREATE TABLE webhook_outbox (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),

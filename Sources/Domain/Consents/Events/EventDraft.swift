@@ -55,6 +55,10 @@ package enum EventType: String, Sendable, CaseIterable {
     case revoked = "consent.revoked"
     /// How the attempt to revoke a token at the provider ended: `outcome` tells.
     case tokenRevocation = "consent.token_revocation"
+    /// The record's time is over: who it was of is gone, and what was sealed with it.
+    case erased = "consent.erased"
+    /// The time of its evidence is over: what the events before told is gone. The last event of a chain.
+    case evidenceRemoved = "consent.evidence_removed"
     case codeOfOtherSubject = "security.code_of_other_subject"
     case providerSubjectChanged = "security.provider_subject_changed"
 }

@@ -21,7 +21,7 @@ package struct ChainState: Sendable {
             tell(.provider, event.data["provider"], sequence)
             tell(.environment, event.data["environment"] ?? .text(""), sequence)
             tell(.supersededBy, nil, sequence)
-            // No event tells of an erasure: one that the record tells of is none of the program's.
+            // Until an event tells of an erasure.
             tell(.erasedAt, nil, sequence)
             give(event, sequence)
         case .renewed: give(event, sequence)
@@ -40,6 +40,8 @@ package struct ChainState: Sendable {
             end(.superseded, nil, sequence)
             tell(.supersededBy, event.data["superseded_by"], sequence)
             tell(.isRefreshable, .integer(0), sequence)
+        case .erased: tell(.erasedAt, .integer(event.at.milliseconds), sequence)
+        case .evidenceRemoved: told = [:]
         case .profileFetched, .profileChanged, .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject,
             .providerSubjectChanged:
             break

@@ -49,7 +49,7 @@ extension EventType {
         switch self {
         case .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject, .providerSubjectChanged: false
         case .created, .renewed, .superseded, .expired, .refreshed, .refreshFailed, .reauthorizationRequired,
-            .profileFetched, .profileChanged, .revoked:
+            .profileFetched, .profileChanged, .revoked, .erased, .evidenceRemoved:
             true
         }
     }

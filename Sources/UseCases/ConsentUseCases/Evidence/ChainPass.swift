@@ -15,8 +15,13 @@ struct ChainPass {
 
     mutating func follow(_ id: ConsentID, _ links: [ChainLink]) {
         if let first = links.first { written[first.period, default: .init(consents: 0, events: 0)].consents += 1 }
+        // Of removed evidence the last of each period are left: each stands for those before it.
+        let isRemoved = links.isRemovedEvidence
+        var before: Int64 = 0
         for link in links {
-            written[link.period, default: .init(consents: 0, events: 0)].events += 1
+            let count = isRemoved ? max(0, link.sequence - before) : 1
+            written[link.period, default: .init(consents: 0, events: 0)].events += count
+            before = link.sequence
             lastPeriod = max(lastPeriod, link.period)
         }
         for index in recounts.indices {

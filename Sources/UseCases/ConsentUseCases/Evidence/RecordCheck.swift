@@ -15,6 +15,7 @@ package struct RecordCheck: Sendable {
 
     /// The first fault of the chain, if there is one.
     func chainFault(_ head: ChainHead, _ links: [ChainLink]) -> (sequence: Int64, fault: VerifyLedger.Fault)? {
+        if links.isRemovedEvidence { return removedFault(head, links) }
         var mac: [UInt8] = []
         // Events that came after the head was read are followed as well; the head must have stood among them.
         var isHeadMet = head.count == 0 && head.mac.isEmpty
@@ -27,6 +28,23 @@ package struct RecordCheck: Sendable {
         }
         if Int64(links.count) < head.count { return (Int64(links.count + 1), .cut) }
         return isHeadMet ? nil : (head.count, .headDiffers)
+    }
+
+    /// The same for a chain of which retention has left where it ended at each checkpoint: its last event is whole.
+    private func removedFault(_ head: ChainHead, _ links: [ChainLink])
+        -> (sequence: Int64, fault: VerifyLedger.Fault)?
+    {
+        guard let last = links.last, let before = links.dropLast().last else { return (1, .gap) }
+        for (one, next) in zip(links, links.dropFirst()) where one.sequence >= next.sequence {
+            return (next.sequence, .gap)
+        }
+        guard before.sequence == last.sequence - 1 else { return (last.sequence, .gap) }
+        guard ledger.mac(previous: before.mac, event: last.canonical) == last.mac, last.tellsItsPlace(in: head.id)
+        else {
+            return (last.sequence, .altered)
+        }
+        if last.sequence < head.count { return (last.sequence + 1, .cut) }
+        return head.count == last.sequence && head.mac == last.mac ? nil : (head.count, .headDiffers)
     }
 
     /// Where the record tells something else than the chain as it stood with it, each column once. For a chain without
@@ -110,4 +128,9 @@ extension RecordFacts {
         let environment = text(.environment)
         return ProviderKey(name: text(.provider), environment: environment.isEmpty ? nil : environment)
     }
+}
+
+extension [ChainLink] {
+    /// Whether its last event tells that the program took away what the others told.
+    var isRemovedEvidence: Bool { last?.draft?.type == .evidenceRemoved }
 }

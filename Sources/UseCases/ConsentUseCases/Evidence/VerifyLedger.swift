@@ -8,8 +8,8 @@ package import Consents
 /// written between two of them, and the root of the last one and of the one that is asked for. That the store itself is
 /// an old copy only a checkpoint shows whose name was kept elsewhere.
 ///
-/// Erasure takes the personal parts, which no mac is over. Retention, when it comes, must leave of a chain that it
-/// removes its head, authenticated by a last event, as a leaf: otherwise the roots before could not be made again.
+/// Erasure takes the personal parts, which no mac is over. Of a chain whose time is over retention leaves where it ended
+/// at each checkpoint, authenticated by a last event: otherwise the roots before could not be made again.
 package struct VerifyLedger: Sendable {
     private let store: any ConsentStore & CheckpointStore
     private let check: RecordCheck

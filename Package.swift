@@ -126,6 +126,7 @@ let package = Package(
             // A link to Config/openapi.yaml: a file for people, and what the program answers.
             resources: [.embedInCode("Resources/openapi.yaml")]),
         room("Edge", "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
+        room("Edge", "RefreshSchedule", ["Consents", "ConsentUseCases", "NativeSystem", "Observability"]),
         room("Edge", "CommandLineEdge", ["Consents", "RecordRendering", "NativeJSON"]),
         room(
             "Edge", "SimulatedProvider",
@@ -135,9 +136,9 @@ let package = Package(
         room(
             "Programs", "GatewayAssembly",
             [
-                "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "SimulatedProvider",
-                "ProviderClients", "ConsentStores", "TokenVaults", "AnswerJournals", "StateFiles", "Settings",
-                "Lifecycle",
+                "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "RefreshSchedule",
+                "SimulatedProvider", "ProviderClients", "ConsentStores", "TokenVaults", "AnswerJournals", "StateFiles",
+                "Settings", "Lifecycle",
                 "Observability", "NativeEventLoop",
                 "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
             ]),
@@ -184,6 +185,7 @@ let package = Package(
                 "Consents", "ConsentUseCases", "NativeHTTPServer", "NativeJSON", "NativeSystem", "Observability",
                 "RecordRendering",
             ]),
+        tests(of: "RefreshSchedule", ["Consents"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
         suite(
             "StoreContractTests",
@@ -197,8 +199,8 @@ let package = Package(
                 "CommandLineEdge", "ConsentStores", "ConsentUseCases", "Consents", "GatewayAssembly", "HTTPEdge",
                 "NativeCurl",
                 "NativeCrypto", "NativeEventLoop",
-                "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "Settings",
-                "SimulatedProvider", "TestSupport", "TokenVaults",
+                "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "RefreshSchedule",
+                "Settings", "SimulatedProvider", "TestSupport", "TokenVaults",
             ]),
     ] + fuzzing,
     swiftLanguageModes: [.v6]

@@ -98,35 +98,79 @@ struct ListOutputTests {
     func job() {
         #expect(
             JobOutput.pass(pass([]), json: false).text == """
-                grants taken over        1
-                codes named unknown      2
-                refreshes named unknown  3
-                revocations tried        12
-                checkpoints made         0
+                grants taken over               1
+                codes named unknown             2
+                refreshes named unknown         3
+                refreshed                       200
+                profiles fetched                4, 1 failed
+                revocations tried               12
+                retention: evidence removed     0
+                retention: codes deleted        0
+                retention: revocations deleted  0
+                retention: records erased       7
+                retention: grants ended         0
+                checkpoints made                0
 
                 """)
         let made = ["9-a2e33e811495e20b718b81fa8c0db795"].compactMap { CheckpointName($0) }
         #expect(
             JobOutput.pass(pass(made), json: false).text
-                .hasSuffix("\ncheckpoints made         1  9-a2e33e811495e20b718b81fa8c0db795\n"))
+                .hasSuffix("\ncheckpoints made                1  9-a2e33e811495e20b718b81fa8c0db795\n"))
         #expect(
             JobOutput.pass(pass(made), json: true).text == """
                 {
                   "grants_adopted": 1,
                   "codes_named_unknown": 2,
                   "refreshes_named_unknown": 3,
+                  "refreshed": 200,
+                  "refreshes_failed": 0,
+                  "profiles_fetched": 4,
+                  "profiles_failed": 1,
                   "revocations_tried": 12,
+                  "retention": {
+                    "evidence": 0,
+                    "codes": 0,
+                    "revocations": 0,
+                    "records": 7,
+                    "grants": 0
+                  },
                   "checkpoints_made": [
                     "9-a2e33e811495e20b718b81fa8c0db795"
-                  ]
+                  ],
+                  "providers_left": []
                 }
 
                 """)
     }
 
     private func pass(_ checkpoints: [CheckpointName]) -> JobPass {
-        JobPass(
-            grants: 1, codesNamedUnknown: 2, refreshesNamedUnknown: 3, revocations: 12, checkpoints: checkpoints)
+        var pass = JobPass()
+        (pass.grants, pass.codesNamedUnknown, pass.refreshesNamedUnknown) = (1, 2, 3)
+        (pass.refreshed, pass.profilesFetched, pass.profilesFailed) = (200, 4, 1)
+        pass.revocations = 12
+        pass.retention = [.records: 7]
+        pass.checkpoints = checkpoints
+        return pass
+    }
+
+    @Test("a job whose refreshes failed, or that could not ask a provider, is done in part; an interrupted one says so")
+    func statuses() {
+        #expect(JobOutput.pass(pass([]), json: false).status == .done)
+        var failed = pass([])
+        failed.refreshesFailed = 3
+        #expect(JobOutput.pass(failed, json: false).status == .partlyDone)
+        #expect(JobOutput.pass(failed, json: false).text.contains("refreshed                       200, 3 failed\n"))
+        var left = pass([])
+        left.providersLeft = ["acme", "paypal"]
+        #expect(JobOutput.pass(left, json: true).status == .partlyDone)
+        #expect(JobOutput.pass(left, json: false).text.hasSuffix("\nproviders left for later        acme, paypal\n"))
+        left.early = .interrupted
+        #expect(JobOutput.pass(left, json: false).status == .interrupted)
+        #expect(
+            JobOutput.pass(left, json: false).errors
+                == "consent-gateway: interrupted: the rest is the next pass's\n")
+        left.early = .storeUnavailable
+        #expect(JobOutput.pass(left, json: false).status == .storeOrKeys)
     }
 
     private let work = WaitingWork(
@@ -141,17 +185,21 @@ struct ListOutputTests {
     @Test("a job's dry run is a line a kind of work, by provider")
     func dryRun() {
         #expect(
-            JobOutput.dryRun(work, json: false)
+            JobOutput.dryRun(work, [.grants: 2, .codes: 31], json: false)
                 == CommandOutput(
                     text: """
-                        grants to take over        1
-                        codes to name unknown      2
-                        refreshes to name unknown  0
-                        revocations due            3: paypal (sandbox) 3
-                        refreshes due              24: acme 20, paypal (sandbox) 4
-                        profiles pending           0
-                        Nothing was changed or sent. A pass leaves refreshes to `refresh --due`, and profiles to their
-                        next reader.
+                        grants to take over             1
+                        codes to name unknown           2
+                        refreshes to name unknown       0
+                        revocations due                 3: paypal (sandbox) 3
+                        refreshes due                   24: acme 20, paypal (sandbox) 4
+                        profiles pending                0
+                        retention: evidence removed     0
+                        retention: codes deleted        31
+                        retention: revocations deleted  0
+                        retention: records erased       0
+                        retention: grants ended         2
+                        Nothing was changed or sent.
 
                         """))
     }
@@ -159,7 +207,7 @@ struct ListOutputTests {
     @Test("a job's dry run as JSON has a list for each kind of work that belongs to providers")
     func dryRunAsJSON() {
         #expect(
-            JobOutput.dryRun(work, json: true).text == """
+            JobOutput.dryRun(work, [:], json: true).text == """
                 {
                   "grants_to_adopt": 1,
                   "codes_to_name_unknown": 2,
@@ -183,7 +231,14 @@ struct ListOutputTests {
                       "count": 4
                     }
                   ],
-                  "profiles_pending": []
+                  "profiles_pending": [],
+                  "retention": {
+                    "evidence": 0,
+                    "codes": 0,
+                    "revocations": 0,
+                    "records": 0,
+                    "grants": 0
+                  }
                 }
 
                 """)

@@ -45,6 +45,8 @@ def expect(shown, status, pattern, wanted=0):
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 ID = r"cns_[0-9a-f]{32}"
+RETENTION = "".join(f"retention: {words:<21}0\\n" for words in (
+    "evidence removed", "codes deleted", "revocations deleted", "records erased", "grants ended"))
 CHECKPOINT = r"\d+-[0-9a-f]{32}"
 
 
@@ -111,13 +113,14 @@ def commands(house, api):
     expect(*(on_terminal("verify", *config)), r"3 consents, \d+ events: every chain holds\n"
            rf"1 checkpoint, the last {CHECKPOINT} of {TIME}: every one holds\n")
     expect(*(on_terminal("job", "--dry-run", *config)),
-           r"grants to take over        0\ncodes to name unknown      0\nrefreshes to name unknown  0\n"
-           r"revocations due            \d+(?:: paypal \(sandbox\) \d+)?\nrefreshes due              0\n"
-           r"profiles pending           0\n"
-           r"Nothing was changed or sent\. A pass leaves refreshes to `refresh --due`, and profiles to their\n"
-           r"next reader\.\n")
-    expect(*(on_terminal("job", *config)), r"grants taken over        0\ncodes named unknown      0\n"
-           r"refreshes named unknown  0\nrevocations tried        \d+\ncheckpoints made         0\n")
+           r"grants to take over             0\ncodes to name unknown           0\n"
+           r"refreshes to name unknown       0\n"
+           r"revocations due                 \d+(?:: paypal \(sandbox\) \d+)?\nrefreshes due                   0\n"
+           r"profiles pending                0\n" + RETENTION + r"Nothing was changed or sent\.\n")
+    expect(*(on_terminal("job", *config)), r"grants taken over               0\ncodes named unknown             0\n"
+           r"refreshes named unknown         0\nrefreshed                       0\n"
+           r"profiles fetched                0\nrevocations tried               \d+\n" + RETENTION +
+           r"checkpoints made                0\n")
     shown, status = on_terminal("provider", "show", "paypal", *config)
     expect(shown, status, r"paypal: PayPal.*\n(?s:.*)")
     if "simulated-secret" in shown:

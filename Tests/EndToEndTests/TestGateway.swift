@@ -42,22 +42,27 @@ final class TestGateway: Sendable {
     ///   - sections: further top-level sections.
     ///   - limits: what stands in `server.limits`.
     ///   - proxies: what stands in `server.trusted_proxies`.
+    ///   - refresh: what stands in `refresh`; by itself nothing is refreshed.
     static func with<Value>(
         provider url: String, providerSettings: String = "", sections: String = "",
-        limits: String = "exchanges_per_subject: 100000/s", proxies: String = "",
+        limits: String = "exchanges_per_subject: 100000/s", proxies: String = "", refresh: String = "enabled: false",
         _ body: (TestGateway) async throws -> Value
     ) async throws -> Value {
         let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
         defer { removeFolder(at: folder) }
-        try prepare(folder, configuration(url, providerSettings, sections, limits, proxies))
+        try prepare(folder, configuration(url, providerSettings, sections, limits, proxies, refresh))
         return try await living(in: folder, body)
     }
 
     /// Runs `body` with a folder in which gateways can live one after the other.
-    static func inFolder<Value>(provider url: String, _ body: (String) async throws -> Value) async throws -> Value {
+    static func inFolder<Value>(
+        provider url: String, providerSettings: String = "", sections: String = "", refresh: String = "enabled: false",
+        _ body: (String) async throws -> Value
+    ) async throws -> Value {
         let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
         defer { removeFolder(at: folder) }
-        try prepare(folder, configuration(url, "", "", "exchanges_per_subject: 100000/s", ""))
+        let limits = "exchanges_per_subject: 100000/s"
+        try prepare(folder, configuration(url, providerSettings, sections, limits, "", refresh))
         return try await body(folder)
     }
 
@@ -126,7 +131,8 @@ final class TestGateway: Sendable {
     }
 
     private static func configuration(
-        _ url: String, _ providerSettings: String, _ sections: String, _ limits: String, _ proxies: String
+        _ url: String, _ providerSettings: String, _ sections: String, _ limits: String, _ proxies: String,
+        _ refresh: String
     ) -> String {
         """
         server:
@@ -138,6 +144,7 @@ final class TestGateway: Sendable {
           url: sqlite:consents.db
         vault:
           keys: { file: vault-keys.json }
+        refresh: { \(refresh) }
         providers:
           paypal:
             preset: paypal

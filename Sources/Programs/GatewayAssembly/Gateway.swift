@@ -9,6 +9,7 @@ import NativeCurl
 import NativeEventLoop
 import ProviderClients
 import RecordRendering
+import RefreshSchedule
 import Settings
 import StateFiles
 import TokenVaults
@@ -40,6 +41,7 @@ struct Gateway: Sendable {
     let makeCheckpoint: MakeCheckpoint
     let receipt: IssueReceipt
     let receipts: ReceiptWriter
+    let budgets: ProviderBudgets
     private let vault: RingVault
     private let journal: FileJournal
     private let connections: [CurlProviderConnection]
@@ -79,9 +81,13 @@ struct Gateway: Sendable {
                 })
         }
         let launcher = LoopLauncher(loops: place.loops)
-        let measured = connections.map {
-            MeasuredConnection($0, metrics: place.metrics, time: place.time, log: place.log)
+        let budgets = ProviderBudgets(of: place.settings.providers, time: place.time)
+        let measured = connections.map { connection -> any ProviderConnection in
+            let measured = MeasuredConnection(connection, metrics: place.metrics, time: place.time, log: place.log)
+            let isLimited = budgets.isLimited(connection.facts.key.name)
+            return isLimited ? BudgetedConnection(measured, budgets: budgets) : measured
         }
+        self.budgets = budgets
         directory = ProviderDirectory(measured, notices: place.settings.notices.map(\.reference))
         limits = CallLimits(place.settings.server.limits, time: place.time)
         redeem = RedeemCode(

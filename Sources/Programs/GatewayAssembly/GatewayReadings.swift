@@ -20,6 +20,19 @@ struct ListenerSlots: Sendable {
 
 /// What the metrics page reads anew each time.
 enum GatewayReadings {
+    /// What is due at each provider; four readings are of one look at the store.
+    private static func due(_ place: Workplace, _ gateway: Gateway) -> [MetricReading] {
+        gateway.directory.all.map(\.facts.key).flatMap { key in
+            let looks = DueLooks(key, gateway.store, place.time)
+            return [
+                MetricReading(.refreshesDue, [key.name]) { await looks.tally().map { Double($0.due) } },
+                MetricReading(.refreshesOverdue, [key.name]) { await looks.tally().map { Double($0.overdue) } },
+                MetricReading(.refreshLag, [key.name]) { await looks.lag() },
+                MetricReading(.grantsInDoubt, [key.name]) { await looks.tally().map { Double($0.ambiguous) } },
+            ]
+        }
+    }
+
     static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots, _ readiness: ReadinessCheck)
         -> [MetricReading]
     {
@@ -35,7 +48,7 @@ enum GatewayReadings {
                 },
             ]
         }
-        return listeners + [
+        return listeners + due(place, gateway) + [
             MetricReading(.flights, [MetricFlight.exchange.rawValue]) { Double(await redeem.flightsUnderWay) },
             MetricReading(.flights, [MetricFlight.refresh.rawValue]) { Double(await refresh.flightsUnderWay) },
             MetricReading(.storeReady, []) { await readiness.isReady() ? 1 : 0 },
@@ -46,5 +59,31 @@ enum GatewayReadings {
             MetricReading(.logLinesLost, []) { Double(log.lostLines) },
             .buildInfo(version: Program.version),
         ] + MetricReading.ofProcess
+    }
+}
+
+/// What is due at one provider, looked at once a second at most.
+private actor DueLooks {
+    private let key: ProviderKey
+    private let store: any DueRefreshes
+    private let time: any Timekeeper
+    private var last: (at: Duration, tally: DueTally?)?
+
+    init(_ key: ProviderKey, _ store: any DueRefreshes, _ time: any Timekeeper) {
+        self.key = key
+        self.store = store
+        self.time = time
+    }
+
+    func tally() async -> DueTally? {
+        if let last, time.monotonic < last.at + .seconds(1) { return last.tally }
+        let tally = try? await store.dueTally(of: key, at: time.now)
+        last = (time.monotonic, tally)
+        return tally
+    }
+
+    func lag() async -> Double? {
+        guard let tally = await tally() else { return nil }
+        return tally.oldest.map { Double(time.now.milliseconds - $0.milliseconds) / 1000 } ?? 0
     }
 }

@@ -110,8 +110,8 @@ package enum Program {
         case .verify(let since): return await records.verify(since: since)
         case .job(let isDryRun):
             return isDryRun
-                ? await StoreCommands.jobDryRun(place, gateway, json: asked.json)
-                : await StoreCommands.job(gateway, json: asked.json)
+                ? await JobCommand.dryRun(place, gateway, json: asked.json)
+                : await JobCommand.run(place, gateway, json: asked.json)
         default: return .failure("this command does not work on the store", status: .usage)
         }
     }

@@ -7,6 +7,7 @@ import HTTPEdge
 import NativeHTTPServer
 import NativeSystem
 import Observability
+import RefreshSchedule
 import Settings
 
 /// `serve`: the API and the admin listener, until a signal ends it.
@@ -19,6 +20,8 @@ struct Serving: Sendable {
     private let upkeep: Task<Void, Never>
     private let checkpoints: Task<Void, Never>
     private let epochs: Task<Void, Never>
+    private let schedule: Schedule
+    private let scheduling: Task<Void, Never>
     private let slots: ListenerSlots
     private let isDraining = Locked(false)
 
@@ -29,8 +32,6 @@ struct Serving: Sendable {
     private static let keyInterval = Duration.seconds(2)
     /// How often the last use of keys is written down.
     private static let usesInterval = Duration.seconds(60)
-    /// How often what ended instances left is looked for.
-    private static let adoptionInterval = Duration.seconds(5)
 
     /// Opens the gateway and listens.
     /// - Throws: `StartFailure`.
@@ -88,8 +89,12 @@ struct Serving: Sendable {
         self.place = place
         self.gateway = gateway
         self.callers = callers
-        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, gateway, callers) }
+        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers) }
         let keeping = KeepCheckpoints(make: gateway.makeCheckpoint, time: place.time, log: place.log)
+        let work = gateway.backgroundWork(place) { [isDraining] in !isDraining.withLock { $0 } }
+        let schedule = Schedule(work, time: place.time)
+        self.schedule = schedule
+        scheduling = LoopLauncher(loops: place.loops).launch { await schedule.run() }
         // Apart from the loops: a million heads are a second of hashing.
         checkpoints = Task.detached { await keeping.run() }
         // Likewise: a step waits for the disk.
@@ -140,18 +145,12 @@ struct Serving: Sendable {
         }
     }
 
-    private static func keepUp(_ place: Workplace, _ gateway: Gateway, _ callers: CallerDirectory) async {
-        var nextAdoption = Duration.zero
+    private static func keepUp(_ place: Workplace, _ callers: CallerDirectory) async {
         var nextUses = place.time.monotonic + usesInterval
         while !Task.isCancelled {
-            if place.time.monotonic >= nextAdoption {
-                await gateway.redeem.adoptAbandoned()
-                nextAdoption = place.time.monotonic + adoptionInterval
-            }
             do {
                 try await place.time.sleep(until: place.time.monotonic + keyInterval)
                 try await callers.reload()
-                try await gateway.deliverRevocations(limit: 64)
                 guard place.time.monotonic >= nextUses else { continue }
                 try await callers.writeUses()
                 nextUses = place.time.monotonic + usesInterval
@@ -169,7 +168,7 @@ struct Serving: Sendable {
         await api.drain()
         let farewell = place.time.monotonic + .seconds(2)
         while !Task.isCancelled {
-            let flights = await gateway.flightsUnderWay
+            let flights = await gateway.flightsUnderWay + schedule.passesUnderWay
             let hasLeft = api.openConnections == 0 || place.time.monotonic >= farewell
             if flights == 0, api.openRequests == 0, hasLeft { return }
             try? await place.time.sleep(until: place.time.monotonic + .milliseconds(20))
@@ -180,7 +179,9 @@ struct Serving: Sendable {
     func stop() async {
         upkeep.cancel()
         checkpoints.cancel()
+        scheduling.cancel()
         epochs.cancel()
+        await scheduling.value
         await epochs.value
         await gateway.epoch.end()
         await upkeep.value

@@ -41,7 +41,7 @@ enum StoreCommands {
     }
 
     /// Runs the work with what tells whether the first SIGINT or SIGTERM has come; the second ends the program.
-    private static func untilInterrupted(_ work: (@escaping @Sendable () -> Bool) async -> CommandOutput) async
+    static func untilInterrupted(_ work: (@escaping @Sendable () -> Bool) async -> CommandOutput) async
         -> CommandOutput
     {
         let signals: OperatorSignals
@@ -75,39 +75,6 @@ enum StoreCommands {
             }
         }
         return results
-    }
-
-    /// `job`: what ended processes left, the revocations that are due, and a checkpoint if the last is an hour old.
-    static func job(_ gateway: Gateway, json: Bool) async -> CommandOutput {
-        let adopted = await gateway.redeem.adoptAbandoned()
-        do throws(StoreFailure) {
-            let tried = try await gateway.deliverRevocations(limit: 1000)
-            let checkpoints = try await makeCheckpoint(gateway)
-            let pass = JobPass(
-                grants: adopted.grants, codesNamedUnknown: adopted.codesNamedUnknown,
-                refreshesNamedUnknown: adopted.refreshesNamedUnknown, revocations: tried, checkpoints: checkpoints)
-            return JobOutput.pass(pass, json: json)
-        } catch {
-            return .failure("\(error)", status: .storeOrKeys)
-        }
-    }
-
-    private static func makeCheckpoint(_ gateway: Gateway) async throws(StoreFailure) -> [CheckpointName] {
-        do throws(MakeCheckpoint.Failure) {
-            return try await gateway.makeCheckpoint()
-        } catch {
-            if case .store(let failure) = error { throw failure }
-            throw .retryLater("\(error)")
-        }
-    }
-
-    /// `job --dry-run`: what a pass would find.
-    static func jobDryRun(_ place: Workplace, _ gateway: Gateway, json: Bool) async -> CommandOutput {
-        do throws(StoreFailure) {
-            return JobOutput.dryRun(try await gateway.store.waitingWork(at: place.time.now), json: json)
-        } catch {
-            return .failure("\(error)", status: .storeOrKeys)
-        }
     }
 
     /// `migrate` and `migrate --status`.

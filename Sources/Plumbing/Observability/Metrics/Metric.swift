@@ -11,6 +11,11 @@ package enum Metric: String, Sendable, CaseIterable {
     case providerCalls = "consent_gateway_provider_calls_total"
     case providerCallDuration = "consent_gateway_provider_call_duration_seconds"
     case flights = "consent_gateway_flights"
+    case refreshesDue = "consent_gateway_refreshes_due"
+    case refreshesOverdue = "consent_gateway_refreshes_overdue"
+    case refreshLag = "consent_gateway_refresh_lag_seconds"
+    case grantsInDoubt = "consent_gateway_grants_in_doubt"
+    case leasesLost = "consent_gateway_refresh_leases_lost_total"
     case grantsAdopted = "consent_gateway_grants_adopted_total"
     case journalEntries = "consent_gateway_journal_entries_total"
     case namedUnknown = "consent_gateway_calls_named_unknown_total"
@@ -39,6 +44,11 @@ package enum Metric: String, Sendable, CaseIterable {
         case .providerCalls: "Calls to providers by what they came to"
         case .providerCallDuration: "Seconds that calls to providers took"
         case .flights: "Exchanges and refreshes under way"
+        case .refreshesDue: "Grants whose refresh is due, 100000 at most"
+        case .refreshesOverdue: "Grants whose refresh has been due for over five minutes, 100000 at most"
+        case .refreshLag: "Seconds for which the refresh has been due that has waited for longest"
+        case .grantsInDoubt: "Grants whose last refresh went out and nobody knows what became of it"
+        case .leasesLost: "Refreshes that came back when another had been saved, or their lease had been taken"
         case .grantsAdopted: "Grants that ended instances had kept, taken over here to make consents of"
         case .journalEntries: "Answers of providers that went to the journal, for the store did not take them at once"
         case .namedUnknown: "Calls of ended instances whose outcome nobody knows"
@@ -56,11 +66,12 @@ package enum Metric: String, Sendable, CaseIterable {
 
     package var kind: MetricKind {
         switch self {
-        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .grantsAdopted, .journalEntries,
-            .namedUnknown,
+        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .leasesLost, .grantsAdopted,
+            .journalEntries, .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
-        case .httpOpenConnections, .httpOpenRequests, .flights, .storeReady, .checkpointAge, .buildInfo,
+        case .httpOpenConnections, .httpOpenRequests, .flights, .refreshesDue, .refreshesOverdue, .refreshLag,
+            .grantsInDoubt, .storeReady, .checkpointAge, .buildInfo,
             .processResidentMemory,
             .processOpenFiles:
             .gauge
@@ -86,6 +97,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .httpOpenConnections, .httpOpenRequests: [.listener]
         case .providerCalls: [.provider, .call, .callOutcome]
         case .providerCallDuration: [.provider, .call]
+        case .refreshesDue, .refreshesOverdue, .refreshLag, .grantsInDoubt, .leasesLost: [.provider]
         case .flights, .namedUnknown: [.flight]
         case .storeWrites: [.writeOutcome]
         case .buildInfo: [.version]

@@ -34,9 +34,6 @@ struct NotYetBuilt: Sendable {
         .init("auth.jwt", .moreThan(0), "user sessions are not built yet; use api_keys"),
         .init("apps", .moreThan(0), "association files and hosted flows are not built yet; leave it out"),
         .init("webhooks", .moreThan(0), "webhooks are not built yet; leave it out"),
-        .init("refresh.enabled", .oneOf(["true"]), "the scheduler is not built yet; leave it out"),
-        .init("refresh.concurrency", .written, "the scheduler is not built yet; leave it out"),
-        .init("retention", .moreThan(0), "retention is not built yet: nothing is deleted; leave it out"),
         .init(
             "providers.*.id_token", .oneOf(["required", "optional"]),
             "ID tokens are not verified yet; write id_token: ignored, and userinfo tells who it is"),
@@ -54,7 +51,6 @@ struct NotYetBuilt: Sendable {
         .init("providers.*.trusted_audiences", .moreThan(0), "ID tokens are not verified yet; leave it out"),
         .init("providers.*.revocation_scope", .oneOf(["grant"]), "revocation is not built yet; leave it out"),
         .init("providers.*.on_shared_subject", .oneOf(["refuse"]), "is not built yet; leave it out"),
-        .init("providers.*.rate_limit", .written, "calls are not counted yet; leave it out"),
         .init("providers.*.allow_hosts", .moreThan(0), "discovery is not built yet; leave it out"),
     ]
 

@@ -119,6 +119,12 @@ package struct Adoption: Sendable, Equatable {
     package var grants: Int
     package var codesNamedUnknown: Int
     package var refreshesNamedUnknown: Int
+
+    package init(grants: Int, codesNamedUnknown: Int, refreshesNamedUnknown: Int) {
+        self.grants = grants
+        self.codesNamedUnknown = codesNamedUnknown
+        self.refreshesNamedUnknown = refreshesNamedUnknown
+    }
 }
 
 /// All that a flight needs to know of its code, but for the code.

@@ -76,6 +76,20 @@ package final class ReadProfile: Sendable {
         return reading
     }
 
+    /// Asks for a profile that is pending, for nobody in particular. A grant that fails waits for its own next try.
+    /// - Returns: whether it is held by now, or known to be refused.
+    package func fetchPending(_ id: ConsentID, caller: CallerIdentity) async -> Bool {
+        guard let first = try? await stored(id), first.record.status.isGrantHeld,
+            let connection = directory.connection(named: first.record.provider.name),
+            first.record.status == .active || first.record.timing.accessTokenExpiresAt > time.now
+        else { return false }
+        let deadline = time.monotonic + connection.facts.timeouts.total
+        _ = await flights.share(id, owner: nil, until: deadline) {
+            await self.fetch(id, from: connection, caller: caller, until: deadline)
+        }
+        return (try? await stored(id))?.record.profileStatus != .pending
+    }
+
     /// Whether the attributes were young enough when they were asked for; what was fetched since then is.
     private func isFresh(_ record: ConsentRecord, _ limit: Duration, at askedAt: Instant) -> Bool {
         guard record.profileStatus == .current, let fetched = record.profileFetchedAt else { return false }

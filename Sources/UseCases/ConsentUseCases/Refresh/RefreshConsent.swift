@@ -24,7 +24,7 @@ package final class RefreshConsent: Sendable {
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
             replay: JournalReplay(
                 store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
-            time: time, entropy: entropy, log: log)
+            time: time, entropy: entropy, metrics: metrics, log: log)
     }
 
     /// Joins a refresh of the same grant that is under way; waits for the provider's `total`.
@@ -42,18 +42,27 @@ package final class RefreshConsent: Sendable {
         try await share(id, caller: caller) { $0.connect + $0.answer + RefreshConsent.keepingTime }
     }
 
+    /// Refreshes a grant that was found due, to the end, where it is still as it was found: who has new tokens meanwhile,
+    /// or another time, is left alone.
+    /// - Returns: the record as it is then.
+    /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it.
+    package func whereDue(_ due: DueRefresh, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
+        try await share(due.id, caller: caller, where: due) { $0.connect + $0.answer + RefreshConsent.keepingTime }
+    }
+
     /// How long a store that takes no writes may hold up what came back.
     private static let keepingTime = Duration.seconds(30)
 
     private func share(
-        _ id: ConsentID, caller: CallerIdentity, for patience: (ProviderTimeouts) -> Duration
+        _ id: ConsentID, caller: CallerIdentity, where due: DueRefresh? = nil,
+        for patience: (ProviderTimeouts) -> Duration
     ) async throws(ConsentFailure) -> OpenedConsent {
         let startedAt = time.monotonic
         let record = try await read(id).record
         let timeouts = directory.connection(named: record.provider.name)?.facts.timeouts
         let deadline = startedAt + (timeouts.map(patience) ?? .seconds(10))
         let shared = await flights.share(id, owner: nil, until: deadline) { [work] in
-            await work.run(id, caller: caller, waitUntil: deadline)
+            await work.run(id, caller: caller, waitUntil: deadline, where: due)
         }
         guard let outcome = shared.outcome else { throw .refreshPending }
         return try outcome.get()

@@ -13,11 +13,12 @@ final class RefreshFlight: Sendable {
     let replay: JournalReplay
     let time: any Timekeeper
     let entropy: any Entropy
+    let metrics: Metrics
     let log: Log
 
     init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, keeping: AnswerKeeping,
-        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, log: Log
+        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.store = store
@@ -26,15 +27,18 @@ final class RefreshFlight: Sendable {
         self.replay = replay
         self.time = time
         self.entropy = entropy
+        self.metrics = metrics
         self.log = log
     }
 
     /// How often a grant that another instance refreshes is looked at.
     static let pollInterval = Duration.milliseconds(250)
 
-    func run(_ id: ConsentID, caller: CallerIdentity, waitUntil: Duration) async -> Outcome {
+    /// - Parameter due: the grant as it was found due; nil where somebody asks for it.
+    func run(_ id: ConsentID, caller: CallerIdentity, waitUntil: Duration, where due: DueRefresh?) async -> Outcome {
         do throws(ConsentFailure) {
             let first = try await stored(id)
+            if let due, !due.isStill(first.record, at: time.now) { return .success(try opened(first)) }
             while true {
                 let current = try await stored(id)
                 if current.record.generation != first.record.generation { return .success(try opened(current)) }
@@ -49,7 +53,7 @@ final class RefreshFlight: Sendable {
                 case .claimed:
                     return await send(grant, claim, caller)
                 case .held:
-                    guard time.monotonic < waitUntil else { throw .refreshPending }
+                    guard due == nil, time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
                 case .refreshingStopped: throw .refreshingStopped
                 case .generationMoved, .ended:
@@ -151,6 +155,16 @@ final class RefreshFlight: Sendable {
     }
 }
 
+extension DueRefresh {
+    /// Whether the record is still the one that was found, and due.
+    func isStill(_ record: ConsentRecord, at now: Instant) -> Bool {
+        guard record.status.isGrantHeld, record.generation == generation, let due = record.timing.dueAt else {
+            return false
+        }
+        return due <= now
+    }
+}
+
 /// A grant that may be sent, opened.
 struct OpenGrant: Sendable {
     let stored: StoredConsent
@@ -160,6 +174,17 @@ struct OpenGrant: Sendable {
     let refreshToken: SecretText
 
     var record: ConsentRecord { stored.record }
+
+    /// Whether the attributes are to be asked for with the next access token.
+    func wantsProfile(at now: Instant) -> Bool {
+        switch record.profileStatus {
+        case .pending: return true
+        case .unavailable: return false
+        case .current:
+            guard let fetched = record.profileFetchedAt else { return true }
+            return fetched.duration(to: now) > connection.facts.profileMaxAge
+        }
+    }
 
     /// Long enough to wait for the answer and to save it (refresh.md, 1).
     var lease: Duration {

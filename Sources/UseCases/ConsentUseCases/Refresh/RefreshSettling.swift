@@ -25,6 +25,7 @@ struct RefreshSettling: Sendable {
             case .stored(.written), .stored(.alreadyWritten):
                 await enrich(write, accessToken: answer.tokens.accessToken)
             case .stored(.generationMoved):
+                flight.metrics.count(.leasesLost, [grant.record.provider.name])
                 flight.log.warning("another refresh of the grant was saved first", facts)
             case .stored(.ended):
                 await revoke(answer.tokens)
@@ -64,7 +65,10 @@ struct RefreshSettling: Sendable {
             let answer = try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
                 try await flight.store.settleRefresh(settlement)
             }
-            if answer == .generationMoved { return try await current() }
+            if answer == .generationMoved {
+                flight.metrics.count(.leasesLost, [grant.record.provider.name])
+                return try await current()
+            }
         } catch {
             flight.log.error("the store did not take a refresh's outcome", facts + [Fact(.reason, "\(error)")])
         }
@@ -99,9 +103,10 @@ struct RefreshSettling: Sendable {
             events: [event(.refreshed, data: data)])
     }
 
-    /// A profile that is still missing is asked for with the new token; what fails here costs no token.
+    /// A profile that is still missing, or too old by now, is asked for with the new token; what fails here costs no
+    /// token.
     private func enrich(_ write: TokenWrite, accessToken: SecretText) async {
-        guard grant.record.profileStatus == .pending else { return }
+        guard grant.wantsProfile(at: flight.time.now) else { return }
         let deadline = flight.time.monotonic + grant.connection.facts.timeouts.total
         let fetched = await ProfileFetch(time: flight.time).fetch(
             with: accessToken, from: grant.connection, granted: write.granted, until: deadline)

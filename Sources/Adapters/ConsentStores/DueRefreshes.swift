@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore: DueRefreshes {
+    package func dueRefreshes(of provider: ProviderKey, idleLife: Duration?, at now: Instant, limit: Int)
+        async throws(StoreFailure) -> [DueRefresh]
+    {
+        try await readers.read { connection throws(SQLiteError) in
+            let most = max(0, limit)
+            let ending = try connection.prepare(DueQueries.ending)
+            try ending.bind(provider.name, now, DueQueries.endsLookedAt, now, provider.environmentColumn, most)
+            var found = try grants(ending, idleLife)
+            let due = try connection.prepare(DueQueries.due)
+            try due.bind(provider.name, now, provider.environmentColumn, most)
+            let known = Set(found.map(\.id))
+            found += try grants(due, idleLife).filter { !known.contains($0.id) }
+            return Array(found.sorted { $0.precedes($1) }.prefix(most))
+        }
+    }
+
+    package func nextDue(of provider: ProviderKey) async throws(StoreFailure) -> Instant? {
+        try await readers.read { connection throws(SQLiteError) in
+            let row = try connection.prepare(DueQueries.next)
+            try row.bind(provider.name)
+            return try row.step() ? row.instant() : nil
+        }
+    }
+
+    package func dueTally(of provider: ProviderKey, at now: Instant) async throws(StoreFailure) -> DueTally {
+        try await readers.read { connection throws(SQLiteError) in
+            let row = try connection.prepare(DueQueries.tally)
+            let overdue = now.advanced(by: .zero - DueTally.overdueAfter)
+            try row.bind(overdue, provider.name, now, DueTally.most)
+            guard try row.step() else { throw .corrupt }
+            var tally = DueTally(
+                due: Int(row.integer()), overdue: Int(row.integer()), oldest: row.optionalInstant(), ambiguous: 0)
+            let ambiguous = try connection.prepare(DueQueries.ambiguous)
+            try ambiguous.bind(provider.name)
+            if try ambiguous.step() { tally.ambiguous = Int(ambiguous.integer()) }
+            return tally
+        }
+    }
+
+    package func postpone(_ due: DueRefresh, until later: Instant, at now: Instant) async throws(StoreFailure) {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            _ = try connection.run(DueQueries.postpone, later, due.id, due.generation, now)
+        }
+    }
+
+    @discardableResult
+    package func recallFailing(of provider: ProviderKey, since: Instant, at now: Instant, limit: Int)
+        async throws(StoreFailure) -> Int
+    {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            try connection.run(
+                DueQueries.recall, now, provider.name, now, provider.environmentColumn, since, max(0, limit))
+        }
+    }
+}
+
+private func grants(_ rows: borrowing SQLiteStatement, _ idleLife: Duration?) throws(SQLiteError) -> [DueRefresh] {
+    var found: [DueRefresh] = []
+    while try rows.step() {
+        let (id, generation) = (ConsentID(try rows.identifier()), rows.integer())
+        let (dueAt, issuedAt) = (rows.instant(), rows.instant())
+        let told = rows.optionalInstant()
+        found.append(
+            DueRefresh(
+                id: id, generation: generation, dueAt: dueAt,
+                endsAt: told ?? idleLife.map { issuedAt.advanced(by: $0) }))
+    }
+    return found
+}
+
+/// Each goes along one index and stops; `due_at` is set for live grants with a refresh token alone.
+enum DueQueries {
+    /// How far the ends of refresh tokens are looked through for grants that are due.
+    static let endsLookedAt = 512
+
+    private static let columns = "id, generation, due_at, issued_at, refresh_token_expires_at"
+    static let due = SQLiteQuery(
+        """
+        SELECT \(columns) FROM consents INDEXED BY consents_by_due
+        WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? AND environment = ? ORDER BY due_at LIMIT ?
+        """)
+    /// Those whose refresh token is told to end soonest: due no later than half of its life, they may stand far behind
+    /// in a long row of others.
+    static let ending = SQLiteQuery(
+        """
+        SELECT \(columns) FROM (
+            SELECT \(columns), environment FROM consents INDEXED BY consents_by_token_end
+            WHERE provider = ? AND due_at IS NOT NULL AND refresh_token_expires_at IS NOT NULL
+                AND refresh_token_expires_at > ?
+            ORDER BY refresh_token_expires_at LIMIT ?)
+        WHERE due_at <= ? AND environment = ? LIMIT ?
+        """)
+    static let next = SQLiteQuery(
+        """
+        SELECT due_at FROM consents INDEXED BY consents_by_due
+        WHERE provider = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1
+        """)
+    static let tally = SQLiteQuery(
+        """
+        SELECT count(*), ifnull(sum(due_at <= ?), 0), min(due_at) FROM (
+            SELECT due_at FROM consents INDEXED BY consents_by_due
+            WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?)
+        """)
+    static let ambiguous = SQLiteQuery(
+        """
+        SELECT count(*) FROM consents INDEXED BY consents_unknown WHERE attempt_phase = 'unknown' AND provider = ?
+        """)
+    static let postpone = SQLiteQuery(
+        """
+        UPDATE consents SET due_at = ?
+        WHERE id = ? AND generation = ? AND due_at IS NOT NULL AND due_at <= ? AND attempt_phase IS NOT 'sent'
+        """)
+    static let recall = SQLiteQuery(
+        """
+        UPDATE consents SET due_at = ? WHERE rowid IN (
+            SELECT rowid FROM consents INDEXED BY consents_by_provider
+            WHERE provider = ? AND status = 'failing' AND due_at > ? AND attempt_phase IS NULL AND environment = ?
+                AND updated_at >= ? LIMIT ?)
+        """)
+}

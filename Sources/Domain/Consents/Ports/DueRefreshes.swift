@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which grants are to be refreshed without anybody asking, a provider at a time: what waits at one never has to be gone
+/// through to find another's.
+package protocol DueRefreshes: Sendable {
+    /// One provider's grants whose `due_at` is past, those whose refresh token ends soonest first. Costs the same
+    /// however many there are.
+    /// - Parameters:
+    ///   - idleLife: after which the provider ends an unused refresh token; nil where it does not.
+    ///   - limit: how many at most.
+    func dueRefreshes(of provider: ProviderKey, idleLife: Duration?, at now: Instant, limit: Int)
+        async throws(StoreFailure) -> [DueRefresh]
+    /// When the next of a provider's grants is due, or was; nil where none ever will be.
+    func nextDue(of provider: ProviderKey) async throws(StoreFailure) -> Instant?
+    /// How much of a provider's is due, for whoever watches.
+    func dueTally(of provider: ProviderKey, at now: Instant) async throws(StoreFailure) -> DueTally
+    /// Puts off a grant that cannot be sent for a reason of its own, where its generation is still the one given and it
+    /// is due and nobody's.
+    func postpone(_ due: DueRefresh, until later: Instant, at now: Instant) async throws(StoreFailure)
+    /// Makes those due that began to fail after `since`, at a provider that answers again. Those whose last sending is
+    /// in doubt keep their time.
+    /// - Returns: how many.
+    @discardableResult
+    func recallFailing(of provider: ProviderKey, since: Instant, at now: Instant, limit: Int)
+        async throws(StoreFailure) -> Int
+}
+
+/// A grant that is due, as it was read.
+package struct DueRefresh: Sendable, Equatable {
+    package var id: ConsentID
+    package var generation: Int64
+    package var dueAt: Instant
+    /// When its refresh token ends, told or by the idle life; nil where nobody knows of an end.
+    package var endsAt: Instant?
+
+    package init(id: ConsentID, generation: Int64, dueAt: Instant, endsAt: Instant?) {
+        self.id = id
+        self.generation = generation
+        self.dueAt = dueAt
+        self.endsAt = endsAt
+    }
+
+    /// Whether this one goes first.
+    package func precedes(_ other: DueRefresh) -> Bool {
+        switch (endsAt, other.endsAt) {
+        case (let own?, let its?) where own != its: own < its
+        case (_?, nil): true
+        case (nil, _?): false
+        default: (dueAt, id) < (other.dueAt, other.id)
+        }
+    }
+}
+
+/// How much of a provider's is due.
+package struct DueTally: Sendable, Equatable {
+    /// Counted to this and no further.
+    package static let most = 100_000
+    /// A grant that has been due for so long is overdue.
+    package static let overdueAfter = Duration.seconds(300)
+
+    package var due: Int
+    package var overdue: Int
+    /// Of the one that has been due for longest.
+    package var oldest: Instant?
+    /// Grants whose last sending is in doubt.
+    package var ambiguous: Int
+
+    package init(due: Int, overdue: Int, oldest: Instant?, ambiguous: Int) {
+        self.due = due
+        self.overdue = overdue
+        self.oldest = oldest
+        self.ambiguous = ambiguous
+    }
+}

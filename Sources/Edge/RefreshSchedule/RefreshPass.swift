@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ConsentUseCases
+internal import Consents
+internal import Observability
+
+/// Refreshes what is due at one provider, some at once, all through the one use case.
+final class RefreshPass: Sendable {
+    private let facts: ProviderFacts
+    private let refresh: RefreshConsent
+    private let store: any DueRefreshes
+    private let slots: RefreshSlots
+    private let budgets: ProviderBudgets
+    private let time: any Timekeeper
+    private let log: Log
+    /// How many of the provider's go at once.
+    private let share: Int
+
+    /// So many troubles in a row, without a success between them, end a pass.
+    private static let mostTroubles = 8
+    /// One pass goes on no longer, so that conditions and order are looked at anew.
+    private static let longest = Duration.seconds(30)
+    /// A grant that cannot be sent for a reason of its own is looked at again after that.
+    private static let postponement = Duration.seconds(600)
+    private static let caller = CallerIdentity(name: "scheduler", requestID: nil)
+
+    init(
+        facts: ProviderFacts, refresh: RefreshConsent, store: any DueRefreshes, slots: RefreshSlots, share: Int,
+        budgets: ProviderBudgets, time: any Timekeeper, log: Log
+    ) {
+        self.facts = facts
+        self.refresh = refresh
+        self.store = store
+        self.slots = slots
+        self.share = share
+        self.budgets = budgets
+        self.time = time
+        self.log = log
+    }
+
+    private enum Verdict: Sendable {
+        case done
+        /// Somebody else's by now, or not due any more.
+        case passedOver
+        case failed
+        case troubled
+    }
+
+    private struct Ended: Sendable {
+        var due: DueRefresh
+        var verdict: Verdict
+    }
+
+    /// What a pass knows of itself.
+    private struct Course {
+        var tally = PassTally()
+        var troublesInARow = 0
+        var isProbing: Bool
+        var underWay: [ConsentID: DueRefresh] = [:]
+
+        mutating func take(_ ended: Ended) {
+            underWay[ended.due.id] = nil
+            switch ended.verdict {
+            case .passedOver: break
+            case .done:
+                tally.done += 1
+                troublesInARow = 0
+                isProbing = false
+            case .failed:
+                tally.failed += 1
+                troublesInARow = 0
+            case .troubled:
+                tally.failed += 1
+                troublesInARow += 1
+            }
+        }
+
+        var isTroubled: Bool { troublesInARow >= (isProbing ? 1 : RefreshPass.mostTroubles) }
+    }
+
+    /// - Parameter isProbing: whether the provider had trouble last: then one call is made, and more only if that one
+    ///   succeeds.
+    func run(isProbing: Bool, _ conditions: PassConditions) async -> (end: PassEnd, tally: PassTally) {
+        var course = Course(isProbing: isProbing)
+        let end = await withTaskGroup(of: Ended.self) { group in
+            let end = await go(&group, &course, conditions, until: time.monotonic + RefreshPass.longest)
+            for await ended in group { course.take(ended) }
+            return end
+        }
+        return (course.isTroubled ? .troubled : end, course.tally)
+    }
+
+    private func go(
+        _ group: inout TaskGroup<Ended>, _ course: inout Course, _ conditions: PassConditions, until deadline: Duration
+    ) async -> PassEnd {
+        var page: ArraySlice<DueRefresh> = []
+        while time.monotonic < deadline {
+            guard conditions.mayBegin() else { return .interrupted }
+            if course.isTroubled { return .troubled }
+            if course.underWay.count >= (course.isProbing ? 1 : share) {
+                if let ended = await group.next() { course.take(ended) }
+                continue
+            }
+            if page.isEmpty {
+                if let until = await conditions.blockedUntil(facts.key) {
+                    return .blocked(for: time.now.duration(to: until))
+                }
+                do throws(StoreFailure) { page = try await nextPage(course) } catch { return told(error) }
+                if page.isEmpty {
+                    guard let ended = await group.next() else { return await idle() }
+                    course.take(ended)
+                    continue
+                }
+            }
+            guard let due = page.popFirst() else { continue }
+            guard await budgets.waitForTurn(facts.key.name, while: conditions.mayBegin) else { return .interrupted }
+            await slots.take()
+            course.underWay[due.id] = due
+            group.addTask {
+                let verdict = await self.refresh(due)
+                await self.slots.giveBack()
+                return Ended(due: due, verdict: verdict)
+            }
+        }
+        return .more
+    }
+
+    private func nextPage(_ course: Course) async throws(StoreFailure) -> ArraySlice<DueRefresh> {
+        let found = try await store.dueRefreshes(
+            of: facts.key, idleLife: facts.policy.idleLife, at: time.now,
+            limit: course.isProbing ? 1 : 2 * share + course.underWay.count)
+        return found.filter { course.underWay[$0.id] == nil }[...]
+    }
+
+    private func idle() async -> PassEnd {
+        do throws(StoreFailure) {
+            let next = try await store.nextDue(of: facts.key)
+            return .idle(next: next.map { time.now.duration(to: $0) })
+        } catch { return told(error) }
+    }
+
+    private func told(_ failure: StoreFailure) -> PassEnd {
+        log.warning("what is due could not be read", [Fact(.provider, facts.key.name), Fact(.reason, "\(failure)")])
+        return .troubled
+    }
+
+    private func refresh(_ due: DueRefresh) async -> Verdict {
+        do throws(ConsentFailure) {
+            let record = try await refresh.whereDue(due, caller: RefreshPass.caller).record
+            return record.generation == due.generation ? .passedOver : .done
+        } catch {
+            let (verdict, wait) = RefreshPass.verdict(on: error)
+            if verdict != .troubled || !error.isOfTheStore { await postpone(due, by: wait) }
+            return verdict
+        }
+    }
+
+    /// What a failure is to the pass, and how long the grant waits where the failure itself gave it no other time.
+    private static func verdict(on failure: ConsentFailure) -> (Verdict, Duration) {
+        switch failure {
+        case .refreshPending: (.passedOver, .seconds(5))
+        // Nothing was sent: the outcome of its last sending is in doubt, and it must wait for that.
+        case .providerUnavailable(let wait, nil) where wait > .seconds(60): (.failed, min(wait, postponement))
+        case .providerUnavailable(let wait, _), .refreshUnknown(let wait, _):
+            (.troubled, min(max(wait, .seconds(5)), postponement))
+        case .providerMisconfigured, .storeUnavailable, .refreshingStopped: (.troubled, .seconds(30))
+        default: (.failed, postponement)
+        }
+    }
+
+    private func postpone(_ due: DueRefresh, by wait: Duration) async {
+        let now = time.now
+        do throws(StoreFailure) {
+            try await store.postpone(due, until: now.advanced(by: wait), at: now)
+        } catch {
+            log.warning("a grant could not be put off", [Fact(.consentID, "\(due.id)"), Fact(.reason, "\(error)")])
+        }
+    }
+}
+
+extension ConsentFailure {
+    /// Whether it tells of the store, and nothing of the grant or its provider.
+    fileprivate var isOfTheStore: Bool { self == .storeUnavailable || self == .refreshingStopped }
+}

@@ -14,19 +14,19 @@ import tempfile
 
 from harness import Failure, House, Process
 
-# In the order of counting.c, with what one exchange may cost.
+# In the order of counting.c, with what one exchange may cost: a twentieth above what was measured, which stands behind.
 CEILINGS = {
-    "allocations": 1700,
-    "bytes allocated": 450_000,
-    "copies of 64 bytes and more": 700,
-    "bytes copied": 400_000,
-    "syncs of a file": 3.05,
-    "writes to a file": 45,
-    "bytes written to a file": 170_000,
-    "sends on a socket": 3.3,
-    "wakes of another thread": 7,
-    "switches of a task": 44.1,
-    "tasks made": 4.1,
+    "allocations": 370,  # 352
+    "bytes allocated": 113_300,  # 107,850
+    "copies of 64 bytes and more": 110.6,  # 105.3
+    "bytes copied": 33_900,  # 32,250
+    "syncs of a file": 3.15,  # 3
+    "writes to a file": 35,  # 33.3
+    "bytes written to a file": 73_400,  # 69,900
+    "sends on a socket": 3.15,  # 3
+    "wakes of another thread": 3.15,  # 3
+    "switches of a task": 34.65,  # 33
+    "tasks made": 2.1,  # 2
 }
 WARM, COUNTED = 300, 400
 

@@ -15,7 +15,7 @@ struct OutcomeTableTests {
     static let outcomes: [(TokenOutcome, String, String)] = [
         (.granted(answer), "keep", "save"),
         (.rejected(said), "end code_rejected", "over"),
-        (.credentialsRefused(said), "release provider_misconfigured", "release provider_misconfigured"),
+        (.credentialsRefused(said), "release provider_misconfigured", "postpone provider_misconfigured"),
         (.requestRefused(said), "release provider_misconfigured", "back off provider_misconfigured"),
         (.throttled(said, retryAfter: .seconds(9)), "release provider_unavailable", "release provider_unavailable"),
         (.notSent(.resolve), "release provider_unavailable", "back off provider_unavailable"),
@@ -49,6 +49,7 @@ struct OutcomeTableTests {
             case .save: "save"
             case .over: "over"
             case .release(let failure): "release \(failure.word)"
+            case .postpone(let failure): "postpone \(failure.word)"
             case .backOff(let failure): "back off \(failure.word)"
             case .ambiguous(let failure): "ambiguous \(failure.word)"
             }

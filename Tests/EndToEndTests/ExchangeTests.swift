@@ -166,6 +166,12 @@ struct ExchangeTests {
             #expect(first.code == code)
             #expect(first.json["request_id"]?.string == first.headers["x-request-id"])
             #expect((first.headers["retry-after"] != nil) == (status == 503))
+            if name == "throttled" || name == "unavailable" {
+                let gated = try await gateway.post(code: "the-code", subject: "u")
+                #expect(gated.status == 503 && gated.headers["retry-after"] != nil)
+                #expect(script.count(of: .exchange) == 1)
+                try gateway.forgetProviderStates()
+            }
             let second = try await gateway.post(code: "the-code", subject: "u")
             #expect(second.status == (isSentAgain ? 201 : status))
             if !isSentAgain { #expect(second.code == code) }

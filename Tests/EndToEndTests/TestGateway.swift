@@ -7,6 +7,7 @@ import HTTPEdge
 import NativeEventLoop
 import NativeHTTPServer
 import NativeJSON
+import NativeSQLite
 import NativeSystem
 import Observability
 import TestSupport
@@ -250,5 +251,14 @@ extension TestGateway {
     func events(_ id: String) async throws -> [StoredEvent] {
         guard let parsed = ConsentID(id) else { throw NoAnswer() }
         return try await serving.gateway.store.events(of: parsed)
+    }
+}
+
+extension TestGateway {
+    /// As if every gate's and trial's time had come.
+    func forgetProviderStates() throws {
+        let connection = try SQLiteConnection(
+            path: folder + "/consents.db", access: .readWrite, busyTimeout: 10_000)
+        try connection.execute("DELETE FROM provider_states")
     }
 }

@@ -212,6 +212,8 @@ extension ReservationAnswer {
     var word: String {
         switch self {
         case .reserved: "reserved"
+        case .reservedOnWatch: "reservedOnWatch"
+        case .blocked(let until, let reason): "blocked \(reason.rawValue) \(until.milliseconds)"
         case .consent(let id): "consent \(id)"
         case .ended(let verdict, let statement): "ended \(verdict.rawValue) \(statement?.text ?? "-")"
         case .underWay: "underWay"

@@ -82,6 +82,33 @@ extension WritingRules {
     fileprivate func reserve(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
         throws(SQLiteError) -> ReservationAnswer
     {
+        // Nearly always the provider's calls have shown nothing.
+        if let health = try health(of: wanted.provider, in: connection), !health.isClean {
+            return try reserve(wanted, watching: health, in: connection)
+        }
+        return try reserveFreely(wanted, in: connection)
+    }
+
+    /// A code that would have to be sent holds against the provider's state; what became of one is told all the same.
+    private func reserve(
+        _ wanted: CodeReservation, watching health: ProviderHealth, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> ReservationAnswer {
+        if let row = try CodeRow(wanted.digest, in: connection), !row.isOver(at: wanted.at),
+            row.state != .unspent || row.subjectIndex != wanted.subjectIndex
+        {
+            return try reserveFreely(wanted, in: connection)
+        }
+        let permit = try permit(
+            .exchange, wanted.attempt, lease: wanted.lease, at: wanted.provider, health, now: wanted.at, in: connection)
+        if case .blocked(let until, let reason) = permit { return .blocked(until: until, reason) }
+        let answer = try reserveFreely(wanted, in: connection)
+        if case .reserved = answer { return .reservedOnWatch }
+        return answer
+    }
+
+    private func reserveFreely(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> ReservationAnswer
+    {
         // Nearly always it is new: the row is read only where there is one.
         if try take(wanted, by: CodeQueries.reserve, in: connection) { return .reserved }
         guard let row = try CodeRow(wanted.digest, in: connection), !row.isOver(at: wanted.at) else {

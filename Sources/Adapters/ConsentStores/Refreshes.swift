@@ -24,6 +24,7 @@ extension SQLiteStore {
 
 /// A consent's row as a refresh finds it.
 struct RefreshRow {
+    var provider: ProviderKey
     var status: ConsentStatus
     var generation: Int64
     var attempt: AttemptID?
@@ -40,6 +41,7 @@ struct RefreshRow {
         let row = try connection.prepare(RefreshQueries.select)
         try row.bind(id)
         guard try row.step() else { return nil }
+        provider = row.provider()
         status = try row.word(ConsentStatus.self)
         generation = row.integer()
         attempt = try row.optionalIdentifier().map(AttemptID.init)
@@ -72,6 +74,9 @@ extension WritingRules {
             return .held
         }
         if row.phase == .unknown, row.attempt != claim.judged { return .held }
+        let permit = try permit(
+            claim.asker, claim.attempt, lease: claim.lease, at: row.provider, now: claim.at, in: connection)
+        if case .blocked(let until, let reason) = permit { return .blocked(until: until, reason) }
         let lease = leases.lease(for: claim.lease)
         try connection.run(
             RefreshQueries.claim, claim.attempt, lease.owner, claim.at, lease.until, lease.boot,
@@ -90,10 +95,13 @@ extension WritingRules {
     fileprivate func save(_ write: TokenWrite, in connection: borrowing SQLiteConnection) throws(SQLiteError)
         -> WriteAnswer
     {
-        guard let row = try RefreshRow(write.id, in: connection), row.status.isLive else { return .ended }
-        guard row.generation == write.expectedGeneration else {
-            return row.saved == write.attempt ? .alreadyWritten : .generationMoved
+        let row = try RefreshRow(write.id, in: connection)
+        if let row, row.status.isLive, row.generation != write.expectedGeneration, row.saved == write.attempt {
+            return .alreadyWritten
         }
+        if let note = write.health { try take(note, of: write.attempt, at: write.at, in: connection) }
+        guard let row, row.status.isLive else { return .ended }
+        guard row.generation == write.expectedGeneration else { return .generationMoved }
         let timing = write.timing
         try connection.run(
             RefreshQueries.save, write.tokens, timing.issuedAt, timing.accessTokenExpiresAt,
@@ -107,17 +115,19 @@ extension WritingRules {
         throws(SQLiteError) -> WriteAnswer
     {
         guard let row = try RefreshRow(settlement.id, in: connection) else { return .ended }
-        if row.attempt != settlement.attempt, row.settled == settlement.attempt { return .alreadyWritten }
+        if row.hasSettled(settlement) { return .alreadyWritten }
+        let isOurs = row.generation == settlement.generation && row.attempt == settlement.attempt
+        let health = try take(settlement, isOurs: isOurs && row.status.isLive, in: connection)
         guard row.status.isLive else { return .ended }
-        guard row.generation == settlement.generation, row.attempt == settlement.attempt else {
-            return .generationMoved
-        }
-        if row.phase == .unknown, row.settled == settlement.attempt, case .unknown = settlement.change {
-            return .alreadyWritten
+        guard isOurs else { return .generationMoved }
+        if case .over(let reason) = settlement.change, health?.brakeSince != nil {
+            try hold(reason, settlement, of: row.provider, in: connection)
+            return .verdictHeld
         }
         let (id, attempt, now) = (settlement.id, settlement.attempt, settlement.at)
         switch settlement.change {
         case .released: try connection.run(RefreshQueries.release, attempt, id)
+        case .deferred(let dueAt): try connection.run(RefreshQueries.postpone, dueAt, attempt, id)
         case .failing(let dueAt): try connection.run(RefreshQueries.fail, dueAt, attempt, now, id)
         case .unknown(let dueAt): try connection.run(RefreshQueries.leaveUnknown, dueAt, attempt, now, id)
         case .over(let reason): try connection.run(RefreshQueries.end, reason.rawValue, attempt, now, id)
@@ -125,13 +135,50 @@ extension WritingRules {
         try append(settlement.events, to: id, in: connection)
         return .written
     }
+
+    /// - Parameter isOurs: where the row has new tokens, or has ended, no verdict over the old ones counts.
+    private func take(
+        _ settlement: RefreshSettlement, isOurs: Bool, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> ProviderHealth? {
+        guard var note = settlement.health else { return nil }
+        if case .declaredDead = note.event, !isOurs { note.event = .codeRefused }
+        return try take(note, of: settlement.attempt, at: settlement.at, in: connection)
+    }
+
+    /// The row keeps its tokens, and may be a trial.
+    private func hold(
+        _ reason: StatusReason, _ settlement: RefreshSettlement, of provider: ProviderKey,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) {
+        let (id, now) = (settlement.id, settlement.at)
+        try connection.run(
+            RefreshQueries.fail, settlement.dueIfHeld ?? now.advanced(by: HealthLimits.trialInterval),
+            settlement.attempt, now, id)
+        try append(
+            settlement.events.map { event in
+                EventDraft(
+                    type: .refreshFailed, at: event.at, caller: event.caller, requestID: event.requestID,
+                    data: event.data.merging(["failure": .text("verdict_held")]) { _, last in last })
+            }, to: id, in: connection)
+        try keepVerdict(reason, on: id, generation: settlement.generation, of: provider, at: now, in: connection)
+    }
+}
+
+extension RefreshRow {
+    /// Whether the same attempt wrote the same before.
+    fileprivate func hasSettled(_ settlement: RefreshSettlement) -> Bool {
+        guard settled == settlement.attempt else { return false }
+        if attempt != settlement.attempt { return true }
+        if phase == .unknown, case .unknown = settlement.change { return true }
+        return false
+    }
 }
 
 private enum RefreshQueries {
     static let select = SQLiteQuery(
         """
-        SELECT status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot, saved_attempt,
-            settled_attempt, tokens_sealed IS NOT NULL
+        SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot,
+            saved_attempt, settled_attempt, tokens_sealed IS NOT NULL
         FROM consents WHERE id = ?
         """)
 
@@ -173,6 +220,12 @@ private enum RefreshQueries {
     static let release = SQLiteQuery(
         """
         UPDATE consents SET due_at = CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
+            settled_attempt = ?, \(stepBack)
+        WHERE id = ?
+        """)
+    static let postpone = SQLiteQuery(
+        """
+        UPDATE consents SET due_at = CASE WHEN due_before_claim IS NULL AND attempt_phase = 'sent' THEN NULL ELSE ? END,
             settled_attempt = ?, \(stepBack)
         WHERE id = ?
         """)

@@ -37,6 +37,8 @@ struct Gateway: Sendable {
     let profile: ReadProfile
     let accessToken: HandOutAccessToken
     let epoch: KeepEpoch
+    let watch: WatchProviders
+    let decideVerdicts: DecideVerdicts
     let verify: VerifyLedger
     let makeCheckpoint: MakeCheckpoint
     let receipt: IssueReceipt
@@ -90,12 +92,16 @@ struct Gateway: Sendable {
         self.budgets = budgets
         directory = ProviderDirectory(measured, notices: place.settings.notices.map(\.reference))
         limits = CallLimits(place.settings.server.limits, time: place.time)
+        watch = WatchProviders(
+            store: store, time: place.time, log: place.log, spacing: Gateway.spacings(place.settings))
+        decideVerdicts = DecideVerdicts(store: store, time: place.time)
         redeem = RedeemCode(
             directory: directory, store: store, vault: vault, journal: journal, time: place.time,
-            entropy: place.entropy, launcher: launcher, limit: limits, metrics: place.metrics, log: place.log)
+            entropy: place.entropy, launcher: launcher, limit: limits, watch: watch, metrics: place.metrics,
+            log: place.log)
         refresh = RefreshConsent(
             directory: directory, store: store, vault: vault, journal: journal, time: place.time,
-            entropy: place.entropy, launcher: launcher, metrics: place.metrics, log: place.log)
+            entropy: place.entropy, launcher: launcher, watch: watch, metrics: place.metrics, log: place.log)
         read = ReadConsent(store: store, vault: vault, time: place.time, log: place.log)
         list = ListConsents(store: store, vault: vault, time: place.time)
         events = ReadEvents(store: store)
@@ -131,6 +137,16 @@ struct Gateway: Sendable {
     /// The consents that a sweep refreshes.
     func candidates(_ selection: RefreshSelection, limit: Int?, _ time: any Timekeeper) -> RefreshCandidates {
         RefreshCandidates(selection, limit: limit, store: store, vault: vault, time: time)
+    }
+
+    /// The time between two refreshes of a provider's backlog: background work takes four fifths of its rate.
+    private static func spacings(_ settings: GatewaySettings) -> [String: Duration] {
+        var spacings: [String: Duration] = [:]
+        for provider in settings.providers {
+            guard let rate = provider.rateLimit else { continue }
+            spacings[provider.name] = rate.period / max(1, rate.count) * 5 / 4
+        }
+        return spacings
     }
 
     static func clients(for definition: ProviderDefinition, on loops: EventLoopGroup) throws(StartFailure)

@@ -16,9 +16,11 @@ extension Gateway {
             retention: RetentionRules(place.settings.retention))
         return BackgroundWork(
             parts, rules,
-            PassConditions(mayBegin: mayBegin) { [epoch, time = place.time] _ in
+            PassConditions(mayBegin: mayBegin) { [epoch, store, time = place.time] provider in
+                let now = time.now
                 // A store that came back from a copy: an operator decides.
-                await epoch.stop == nil ? nil : time.now.advanced(by: .seconds(10))
+                if await epoch.stop != nil { return now.advanced(by: .seconds(10)) }
+                return try? await store.blockedProviders(at: now)[provider]?.until
             })
     }
 }

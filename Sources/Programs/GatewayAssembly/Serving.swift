@@ -89,7 +89,7 @@ struct Serving: Sendable {
         self.place = place
         self.gateway = gateway
         self.callers = callers
-        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers) }
+        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers, gateway.watch) }
         let keeping = KeepCheckpoints(make: gateway.makeCheckpoint, time: place.time, log: place.log)
         let work = gateway.backgroundWork(place) { [isDraining] in !isDraining.withLock { $0 } }
         let schedule = Schedule(work, time: place.time)
@@ -145,12 +145,13 @@ struct Serving: Sendable {
         }
     }
 
-    private static func keepUp(_ place: Workplace, _ callers: CallerDirectory) async {
+    private static func keepUp(_ place: Workplace, _ callers: CallerDirectory, _ watch: WatchProviders) async {
         var nextUses = place.time.monotonic + usesInterval
         while !Task.isCancelled {
             do {
                 try await place.time.sleep(until: place.time.monotonic + keyInterval)
                 try await callers.reload()
+                await watch()
                 guard place.time.monotonic >= nextUses else { continue }
                 try await callers.writeUses()
                 nextUses = place.time.monotonic + usesInterval

@@ -68,7 +68,7 @@ enum StoreCommands {
                 continue
             }
             do throws(ConsentFailure) {
-                let consent = try await gateway.refresh.toTheEnd(id, caller: caller)
+                let consent = try await gateway.refresh.asTrial(id, caller: caller)
                 results.append(RefreshResult(id: id, outcome: .refreshed(nextAt: consent.record.timing.dueAt)))
             } catch {
                 results.append(RefreshResult(id: id, outcome: .failed(error)))

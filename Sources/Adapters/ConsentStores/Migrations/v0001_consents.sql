@@ -238,19 +238,27 @@ CREATE TABLE api_keys (
     last_used_at INTEGER                      -- to within some minutes
 ) STRICT, WITHOUT ROWID;
 
+-- What calls have shown of a provider; one that shows nothing has no row, or one whose columns are as they begin.
 CREATE TABLE provider_states (
     provider TEXT NOT NULL,
     environment TEXT NOT NULL,
+    gate_since INTEGER,
     gate_until INTEGER,                       -- nobody asks before
-    gate_reason TEXT,
-    breaker TEXT NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'trial')),
+    throttles INTEGER NOT NULL DEFAULT 0,     -- throttled calls in a row, one a gate
     breaker_since INTEGER,
+    breaker_reason TEXT CHECK (breaker_reason IN ('unreachable', 'unknown')),
+    failed_trials INTEGER NOT NULL DEFAULT 0, -- since the breaker is open
     consecutive_failures INTEGER NOT NULL DEFAULT 0,
     paused_since INTEGER,
-    pause_reason TEXT,
-    next_trial_at INTEGER,
+    paused_by_name INTEGER NOT NULL DEFAULT 0,
+    accusers TEXT NOT NULL DEFAULT '',        -- whose codes were refused for our credentials, blank-separated
     brake_since INTEGER,                      -- the death brake holds verdicts since
-    brake_window TEXT,                        -- the last distinct grants and how they came out
+    brake_window TEXT NOT NULL DEFAULT '',    -- the last distinct grants and how they came out
+    trial_attempt BLOB,                       -- the one call that is to show whether it is better
+    trial_until INTEGER,
+    trial_owner BLOB,
+    next_trial_at INTEGER,
+    recovery_since INTEGER,                   -- failing grants are to be spread over the time from then
     first_secret_digest BLOB,                 -- the client secret that worked last, tried first
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (provider, environment)
@@ -264,6 +272,8 @@ CREATE TABLE held_verdicts (
     reason TEXT NOT NULL,
     at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX held_verdicts_by_provider ON held_verdicts (provider, environment);
 
 CREATE TABLE store_identity (
     only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1),

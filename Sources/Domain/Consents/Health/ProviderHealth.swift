@@ -11,6 +11,11 @@ package struct ProviderHealth: Sendable, Equatable {
     package struct Gate: Sendable, Equatable {
         package var since: Instant
         package var until: Instant
+
+        package init(since: Instant, until: Instant) {
+            self.since = since
+            self.until = until
+        }
     }
     package struct Breaker: Sendable, Equatable {
         package enum Reason: String, Sendable { case unreachable, unknown }
@@ -18,16 +23,32 @@ package struct ProviderHealth: Sendable, Equatable {
         package var reason: Reason
         /// Trials that failed since.
         package var failedTrials: Int
+
+        package init(since: Instant, reason: Reason, failedTrials: Int) {
+            self.since = since
+            self.reason = reason
+            self.failedTrials = failedTrials
+        }
     }
     package struct Pause: Sendable, Equatable {
         package var since: Instant
         package var isByName: Bool
+
+        package init(since: Instant, isByName: Bool) {
+            self.since = since
+            self.isByName = isByName
+        }
     }
     /// The one call that is under way to see whether it is better.
     package struct Trial: Sendable, Equatable {
         package var attempt: AttemptID
         /// When its lease ends.
         package var until: Instant
+
+        package init(attempt: AttemptID, until: Instant) {
+            self.attempt = attempt
+            self.until = until
+        }
     }
 
     package var gate: Gate?
@@ -102,9 +123,12 @@ package struct ProviderHealth: Sendable, Equatable {
     }
 
     private mutating func throttle(_ told: Duration?, at now: Instant, spread: Double) {
-        let until = now.advanced(by: HealthLimits.gate(told: told, after: throttles, spread: spread))
-        if let gate, gate.isBelieved(at: now), gate.until > now {
-            self.gate?.until = max(gate.until, until)
+        let standing = gate.flatMap { $0.isBelieved(at: now) && $0.until > now ? $0 : nil }
+        // Those that were on their way when it closed are of the same gate.
+        let earlier = standing == nil ? throttles : throttles - 1
+        let until = now.advanced(by: HealthLimits.gate(told: told, after: earlier, spread: spread))
+        if let standing {
+            gate?.until = max(standing.until, until)
         } else {
             gate = Gate(since: now, until: until)
             throttles += 1

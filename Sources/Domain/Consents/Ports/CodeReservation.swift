@@ -29,6 +29,10 @@ package struct CodeReservation: Sendable {
 package enum ReservationAnswer: Sendable {
     /// The code is ours to send.
     case reserved
+    /// Ours to send as well; how it goes is to be noted, for calls have gone wrong of late.
+    case reservedOnWatch
+    /// The code is unspent, and the provider may not be asked now.
+    case blocked(until: Instant, BlockReason)
     /// It has become this consent, for the same subject.
     case consent(ConsentID)
     /// It came to another end, for the same subject.

@@ -3,7 +3,7 @@
 ///
 /// The store never sees a token, an attribute or a subject in clear. It knows which instances live, and gives events
 /// their place in the chain.
-package protocol ConsentStore: Sendable {
+package protocol ConsentStore: ProviderHealthStore {
     // Codes
     /// Reserves a code before it is sent, or tells what became of it. A reservation whose owner is dead is decided in
     /// the same transaction: sent becomes *unknown*, a kept grant is handed to the caller. An instance asks for a code

@@ -53,6 +53,8 @@ package enum WriteAnswer: Sendable, Equatable {
     case written
     /// The same attempt wrote it before.
     case alreadyWritten
+    /// Written as a failure: the provider's verdict is held, for an operator to decide.
+    case verdictHeld
     /// Somebody else's tokens are there: read the row again.
     case generationMoved
     /// The record has ended, or is not there.

@@ -38,6 +38,18 @@ package struct VerdictsDecided: Sendable, Equatable {
     }
 }
 
+/// A part of a provider's failing grants, made due.
+package struct FailingSpread: Sendable, Equatable {
+    package var count: Int
+    /// Where the next part begins; nil where this was the last.
+    package var next: ConsentID?
+
+    package init(count: Int, next: ConsentID?) {
+        self.count = count
+        self.next = next
+    }
+}
+
 /// Where all processes of a store keep what they know of their providers.
 package protocol ProviderHealthStore: Sendable {
     /// Those with anything to tell; a provider that is not among them may be called.
@@ -50,12 +62,13 @@ package protocol ProviderHealthStore: Sendable {
     func decideVerdicts(
         of provider: ProviderKey, as decision: VerdictDecision, limit: Int, caller: String, at now: Instant
     ) async throws(StoreFailure) -> VerdictsDecided
-    /// Makes up to `limit` failing grants of a provider due that has recovered, the first at `start`, the next `spacing`
-    /// later; those that are due sooner stay. The last part takes the mark of recovery away.
-    /// - Returns: how many; fewer than `limit` where none are left.
+    /// Makes up to `limit` failing grants of a provider due that has recovered: the first at `start`, the next `spacing`
+    /// later. Those that are due within the time that this takes stay as they are, and so do those whose last sending
+    /// is in doubt. The last part takes the mark of recovery away.
+    /// - Parameter after: where the part before ended; nil for the first.
     func spreadFailing(
-        of provider: ProviderKey, from start: Instant, spacing: Duration, limit: Int, at now: Instant
-    ) async throws(StoreFailure) -> Int
+        of provider: ProviderKey, after: ConsentID?, from start: Instant, spacing: Duration, limit: Int, at now: Instant
+    ) async throws(StoreFailure) -> FailingSpread
     /// Which of a client's secrets worked last, by its keyed digest; nil where none is known.
     func firstSecret(of provider: ProviderKey) async throws(StoreFailure) -> BlindIndex?
     func keepFirstSecret(_ digest: BlindIndex, of provider: ProviderKey, at now: Instant) async throws(StoreFailure)

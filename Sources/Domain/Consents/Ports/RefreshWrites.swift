@@ -9,6 +9,8 @@ package struct RefreshClaim: Sendable {
     package var judged: AttemptID?
     package var at: Instant
     package var lease: Duration
+    /// How urgently the provider is asked for it.
+    package var asker = ProviderAsker.refresh
 
     package init(
         id: ConsentID, generation: Int64, attempt: AttemptID, judged: AttemptID?, at: Instant, lease: Duration
@@ -25,6 +27,9 @@ package struct RefreshClaim: Sendable {
 /// What somebody who wants to send a refresh token finds.
 package enum ClaimAnswer: Sendable, Equatable {
     case claimed
+    /// The row is as it was: the provider may not be asked now.
+    /// - Parameter until: when to ask again; it may be blocked then, too.
+    case blocked(until: Instant, BlockReason)
     /// A living instance holds the lease, or the row tells of a sending that was not judged: read it again.
     case held
     case generationMoved
@@ -45,6 +50,8 @@ package struct TokenWrite: Sendable {
     package var granted: ScopeSet
     package var at: Instant
     package var events: [EventDraft]
+    /// Written with it; a write that comes out of the journal has none.
+    package var health: HealthNote?
 
     package init(
         id: ConsentID, attempt: AttemptID, expectedGeneration: Int64, tokens: SealedBytes, timing: TokenTiming,
@@ -68,11 +75,15 @@ package struct RefreshSettlement: Sendable {
     package enum Change: Sendable, Equatable {
         /// Nothing left: the lease is given back and nothing else changes.
         case released
+        /// The provider took nothing for a reason that is not the grant's: as it was, but due then, so that another is
+        /// asked first.
+        case deferred(dueAt: Instant)
         /// Nobody's fault that ends the grant: `failing`, one more failure, due again then.
         case failing(dueAt: Instant)
         /// Nobody knows: the attempt stays on the row as *unknown*.
         case unknown(dueAt: Instant?)
-        /// The provider's own word that the grant is over.
+        /// The provider's own word that the grant is over. While the death brake holds, the verdict is kept beside the
+        /// grant, which is `failing` then.
         case over(StatusReason)
     }
     package var id: ConsentID
@@ -81,6 +92,10 @@ package struct RefreshSettlement: Sendable {
     package var change: Change
     package var at: Instant
     package var events: [EventDraft]
+    /// Written with it.
+    package var health: HealthNote?
+    /// When the grant may be a trial, where its verdict is held.
+    package var dueIfHeld: Instant?
 
     package init(
         id: ConsentID, generation: Int64, attempt: AttemptID, change: Change, at: Instant, events: [EventDraft]
@@ -105,5 +120,19 @@ package struct Abandoned: Sendable {
         self.codesNamedUnknown = codesNamedUnknown
         self.refreshesNamedUnknown = refreshesNamedUnknown
         self.grants = grants
+    }
+}
+
+/// What an attempt showed of its provider, written in the same transaction as what became of it.
+package struct HealthNote: Sendable {
+    package var provider: ProviderKey
+    package var event: HealthEvent
+    /// 0 to 1, where in a wait's range it lies.
+    package var spread: Double
+
+    package init(provider: ProviderKey, event: HealthEvent, spread: Double) {
+        self.provider = provider
+        self.event = event
+        self.spread = spread
     }
 }

@@ -15,13 +15,14 @@ final class CodeFlight: Sendable {
     let keeping: AnswerKeeping
     let replay: JournalReplay
     let journaled: JournaledCodes
+    let watch: WatchProviders
     let metrics: Metrics
     let log: Log
 
     init(
         store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, entropy: any Entropy,
         limit: any ExchangeLimit, settle: SettleGrant, keeping: AnswerKeeping, replay: JournalReplay,
-        journaled: JournaledCodes, metrics: Metrics, log: Log
+        journaled: JournaledCodes, watch: WatchProviders, metrics: Metrics, log: Log
     ) {
         self.store = store
         self.vault = vault
@@ -32,6 +33,7 @@ final class CodeFlight: Sendable {
         self.keeping = keeping
         self.replay = replay
         self.journaled = journaled
+        self.watch = watch
         self.metrics = metrics
         self.log = log
     }
@@ -43,14 +45,22 @@ final class CodeFlight: Sendable {
         let attempt = AttemptID(entropy.identifier(at: time.now))
         do {
             while true {
-                switch try await store.reserveCode(plan.reservation(attempt: attempt, now: time.now)) {
-                case .reserved:
+                let answer = try await store.reserveCode(plan.reservation(attempt: attempt, now: time.now))
+                switch answer {
+                case .reserved, .reservedOnWatch:
                     if let delay = limit.countExchange(for: plan.subject) {
+                        if case .reservedOnWatch = answer { await note(.nothing, plan, attempt) }
                         try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
                         return .failure(.rateLimited(retryAfter: delay))
                     }
                     guard let code = slot.take() else { return .failure(.ourFault) }
-                    return await send(code, plan, attempt)
+                    return await send(code, plan, attempt, isWatched: answer.isWatched)
+                case .blocked(let until, let reason):
+                    log.info(
+                        "a code waits for its provider",
+                        [Fact(.provider, plan.facts.key.name), Fact(.reason, reason.rawValue)])
+                    let delay = max(.seconds(1), time.now.duration(to: until))
+                    return .failure(.providerUnavailable(retryAfter: delay, nil))
                 case .consent(let id):
                     return await known(id)
                 case .ended(let verdict, let sealed):
@@ -74,16 +84,23 @@ final class CodeFlight: Sendable {
         }
     }
 
-    private func send(_ code: consuming AuthorizationCode, _ plan: CodePlan, _ attempt: AttemptID) async -> Outcome {
+    private func send(
+        _ code: consuming AuthorizationCode, _ plan: CodePlan, _ attempt: AttemptID, isWatched: Bool
+    ) async -> Outcome {
         let issuedAt = time.now
         let outcome = await plan.connection.exchange(code, plan.parameters)
+        let event = HealthEvent(
+            after: outcome, of: .subject(plan.subjectIndex), reuse: plan.facts.policy.reuse)
+        if event.isFailure, isWatched || event.concernsOthers { await note(event, plan, attempt) }
         await keeping.setAside(outcome, for: .code(plan.digest), from: plan.facts.key)
         let step = ExchangeStep(after: outcome)
         let persistence = StorePersistence(time: time)
         do {
             switch step {
             case .keep(let answer):
-                return await keep(answer, plan, attempt, issuedAt: issuedAt)
+                let kept = await keep(answer, plan, attempt, issuedAt: issuedAt)
+                if isWatched { await note(event, plan, attempt) }
+                return kept
             case .release(let failure):
                 try await persistence.insist(for: .seconds(5)) { () async throws(StoreFailure) in
                     try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
@@ -103,6 +120,18 @@ final class CodeFlight: Sendable {
             if case .end(_, _, let failure) = step { return .failure(failure) }
             return .failure(.storeUnavailable)
         }
+    }
+
+    /// A failure is noted before its code is released, so that nobody sends it, or another, meanwhile; a success after
+    /// its tokens are kept, and only where the provider's calls have gone wrong of late.
+    private func note(_ event: HealthEvent, _ plan: CodePlan, _ attempt: AttemptID) async {
+        let spread = RefreshPolicy.spread(of: ConsentID(attempt.uuid), generation: 0)
+        do {
+            try await store.note(event, of: attempt, at: plan.facts.key, now: time.now, spread: spread)
+        } catch {
+            log.warning("the store did not take what a call showed of its provider", [Fact(.reason, "\(error)")])
+        }
+        await watch()
     }
 
     /// Commits the tokens before anything else is done with them, then makes a consent of them.
@@ -246,5 +275,25 @@ final class CodeFlight: Sendable {
         metrics.add(abandoned.codesNamedUnknown, to: .namedUnknown, [MetricFlight.exchange.rawValue])
         metrics.add(abandoned.refreshesNamedUnknown, to: .namedUnknown, [MetricFlight.refresh.rawValue])
         metrics.add(abandoned.grants.count, to: .grantsAdopted, [])
+    }
+}
+
+extension ReservationAnswer {
+    fileprivate var isWatched: Bool {
+        if case .reservedOnWatch = self { true } else { false }
+    }
+}
+
+extension HealthEvent {
+    fileprivate var isFailure: Bool {
+        if case .succeeded = self { false } else { true }
+    }
+
+    /// Whether it is told even of a provider that has shown nothing: junk codes tell nothing.
+    fileprivate var concernsOthers: Bool {
+        switch self {
+        case .throttled, .unreachable, .credentialsRefused: true
+        case .succeeded, .declaredDead, .codeRefused, .requestRefused, .unknown, .nothing: false
+        }
     }
 }

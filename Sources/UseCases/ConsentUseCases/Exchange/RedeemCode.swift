@@ -16,7 +16,7 @@ package final class RedeemCode: Sendable {
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, journal: any AnswerJournal,
         time: any Timekeeper, entropy: any Entropy, launcher: any TaskLauncher, limit: any ExchangeLimit,
-        metrics: Metrics, log: Log
+        watch: WatchProviders, metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.vault = vault
@@ -30,7 +30,7 @@ package final class RedeemCode: Sendable {
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
             replay: JournalReplay(
                 store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
-            journaled: JournaledCodes(),
+            journaled: JournaledCodes(), watch: watch,
             metrics: metrics, log: log)
     }
 

@@ -111,7 +111,7 @@ package final class SettleGrant: Sendable {
             try await store.renewConsent(renewal.write)
         }
         switch answer {
-        case .written, .alreadyWritten:
+        case .written, .alreadyWritten, .verdictHeld:
             var redemption = try await known(live.record.id)
             redemption.kind = .renewed
             redemption.isOfflineReused = renewal.isOfflineReused

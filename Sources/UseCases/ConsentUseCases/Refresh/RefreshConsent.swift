@@ -12,7 +12,8 @@ package final class RefreshConsent: Sendable {
 
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, journal: any AnswerJournal,
-        time: any Timekeeper, entropy: any Entropy, launcher: any TaskLauncher, metrics: Metrics, log: Log
+        time: any Timekeeper, entropy: any Entropy, launcher: any TaskLauncher, watch: WatchProviders,
+        metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.time = time
@@ -24,7 +25,7 @@ package final class RefreshConsent: Sendable {
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
             replay: JournalReplay(
                 store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
-            time: time, entropy: entropy, metrics: metrics, log: log)
+            time: time, entropy: entropy, watch: watch, metrics: metrics, log: log)
     }
 
     /// Joins a refresh of the same grant that is under way; waits for the provider's `total`.
@@ -33,13 +34,24 @@ package final class RefreshConsent: Sendable {
     package func callAsFunction(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure)
         -> OpenedConsent
     {
-        try await share(id, caller: caller) { $0.total }
+        try await share(id, as: .refresh, caller: caller) { $0.total }
     }
 
     /// Waits for all that the answer may take and for its keeping, for callers who have the time.
     /// - Throws: as the call that waits for `total`.
     package func toTheEnd(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(id, caller: caller) { $0.connect + $0.answer + RefreshConsent.keepingTime }
+        try await share(id, as: .refresh, caller: caller) { RefreshConsent.wholeTime($0) }
+    }
+
+    /// On an operator's word: where one trial at a time goes out to the provider, this one does at once.
+    /// - Throws: as the call that waits for `total`.
+    package func asTrial(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
+        try await share(id, as: .operatorsRefresh, caller: caller) { RefreshConsent.wholeTime($0) }
+    }
+
+    /// All that an answer may take, and its keeping.
+    private static func wholeTime(_ timeouts: ProviderTimeouts) -> Duration {
+        timeouts.connect + timeouts.answer + keepingTime
     }
 
     /// Refreshes a grant that was found due, to the end, where it is still as it was found: who has new tokens meanwhile,
@@ -47,14 +59,14 @@ package final class RefreshConsent: Sendable {
     /// - Returns: the record as it is then.
     /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it.
     package func whereDue(_ due: DueRefresh, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(due.id, caller: caller, where: due) { $0.connect + $0.answer + RefreshConsent.keepingTime }
+        try await share(due.id, as: .refresh, caller: caller, where: due) { RefreshConsent.wholeTime($0) }
     }
 
     /// How long a store that takes no writes may hold up what came back.
     private static let keepingTime = Duration.seconds(30)
 
     private func share(
-        _ id: ConsentID, caller: CallerIdentity, where due: DueRefresh? = nil,
+        _ id: ConsentID, as asker: ProviderAsker, caller: CallerIdentity, where due: DueRefresh? = nil,
         for patience: (ProviderTimeouts) -> Duration
     ) async throws(ConsentFailure) -> OpenedConsent {
         let startedAt = time.monotonic
@@ -62,7 +74,7 @@ package final class RefreshConsent: Sendable {
         let timeouts = directory.connection(named: record.provider.name)?.facts.timeouts
         let deadline = startedAt + (timeouts.map(patience) ?? .seconds(10))
         let shared = await flights.share(id, owner: nil, until: deadline) { [work] in
-            await work.run(id, caller: caller, waitUntil: deadline, where: due)
+            await work.run(id, as: asker, caller: caller, waitUntil: deadline, where: due)
         }
         guard let outcome = shared.outcome else { throw .refreshPending }
         return try outcome.get()

@@ -13,12 +13,14 @@ final class RefreshFlight: Sendable {
     let replay: JournalReplay
     let time: any Timekeeper
     let entropy: any Entropy
+    let watch: WatchProviders
     let metrics: Metrics
     let log: Log
 
     init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, keeping: AnswerKeeping,
-        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, metrics: Metrics, log: Log
+        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, watch: WatchProviders, metrics: Metrics,
+        log: Log
     ) {
         self.directory = directory
         self.store = store
@@ -27,6 +29,7 @@ final class RefreshFlight: Sendable {
         self.replay = replay
         self.time = time
         self.entropy = entropy
+        self.watch = watch
         self.metrics = metrics
         self.log = log
     }
@@ -35,7 +38,9 @@ final class RefreshFlight: Sendable {
     static let pollInterval = Duration.milliseconds(250)
 
     /// - Parameter due: the grant as it was found due; nil where somebody asks for it.
-    func run(_ id: ConsentID, caller: CallerIdentity, waitUntil: Duration, where due: DueRefresh?) async -> Outcome {
+    func run(
+        _ id: ConsentID, as asker: ProviderAsker, caller: CallerIdentity, waitUntil: Duration, where due: DueRefresh?
+    ) async -> Outcome {
         do throws(ConsentFailure) {
             let first = try await stored(id)
             if let due, !due.isStill(first.record, at: time.now) { return .success(try opened(first)) }
@@ -44,14 +49,17 @@ final class RefreshFlight: Sendable {
                 if current.record.generation != first.record.generation { return .success(try opened(current)) }
                 if let found = try await answered(current) { return .success(try opened(found)) }
                 let grant = try open(current)
-                let claim = RefreshClaim(
+                var claim = RefreshClaim(
                     id: id, generation: current.record.generation,
                     attempt: AttemptID(entropy.identifier(at: time.now)),
                     judged: current.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: time.now,
                     lease: grant.lease)
+                claim.asker = asker
                 switch try await take(claim) {
                 case .claimed:
                     return await send(grant, claim, caller)
+                case .blocked(let until, let reason):
+                    throw blocked(id, until, reason)
                 case .held:
                     guard due == nil, time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
@@ -84,11 +92,14 @@ final class RefreshFlight: Sendable {
         }
         await keeping.setAside(
             outcome, for: .refreshToken(claim.id, generation: claim.generation), from: grant.record.provider)
-        let settling = RefreshSettling(flight: self, grant: grant, claim: claim, caller: caller)
+        let settling = RefreshSettling(
+            flight: self, grant: grant, claim: claim, caller: caller, health: grant.note(outcome, of: claim))
         switch RefreshStep(after: outcome) {
         case .save(let answer): return await settling.save(answer, issuedAt: issuedAt)
         case .over(let statement): return await settling.end(statement)
         case .release(let failure): return await settling.settle(.released, failure)
+        case .postpone(let failure):
+            return await settling.settle(.deferred(dueAt: grant.nextTurn(at: time.now)), failure)
         case .backOff(let failure):
             let sentAt: Instant? = if case .notSent = outcome { nil } else { issuedAt }
             let next = grant.connection.facts.policy.nextTry(of: grant.record, sentAt: sentAt, at: time.now)
@@ -98,6 +109,13 @@ final class RefreshFlight: Sendable {
                 of: grant.record, sentAt: issuedAt, doubt: grant.stored.attempt, at: time.now)
             return await settling.settle(.unknown(dueAt: next), failure)
         }
+    }
+
+    /// Nothing was sent: others have found that the provider may not be asked now.
+    private func blocked(_ id: ConsentID, _ until: Instant, _ reason: BlockReason) -> ConsentFailure {
+        log.debug(
+            "a refresh waits for its provider", [Fact(.consentID, "\(id)"), Fact(.reason, reason.rawValue)])
+        return .providerUnavailable(retryAfter: max(.seconds(1), time.now.duration(to: until)), nil)
     }
 
     private func take(_ claim: RefreshClaim) async throws(ConsentFailure) -> ClaimAnswer {
@@ -190,5 +208,20 @@ struct OpenGrant: Sendable {
     var lease: Duration {
         let timeouts = connection.facts.timeouts
         return max(.seconds(120), timeouts.connect + timeouts.answer + .seconds(60))
+    }
+
+    /// What the call showed of its provider.
+    func note(_ outcome: TokenOutcome, of claim: RefreshClaim) -> HealthNote {
+        HealthNote(
+            provider: record.provider,
+            event: HealthEvent(after: outcome, of: .grant(claim.id), reuse: connection.facts.policy.reuse),
+            spread: RefreshPolicy.spread(of: claim.id, generation: Int64(bitPattern: claim.attempt.uuid.low)))
+    }
+
+    /// When a grant that is not at fault may be asked for again, after others have had their turn.
+    func nextTurn(at now: Instant) -> Instant {
+        let spread = RefreshPolicy.spread(
+            of: record.id, generation: record.generation, afterFailures: record.refreshFailures)
+        return now.advanced(by: HealthLimits.trialInterval + HealthLimits.trialInterval * spread)
     }
 }

@@ -9,6 +9,7 @@ struct RefreshSettling: Sendable {
     let grant: OpenGrant
     let claim: RefreshClaim
     let caller: CallerIdentity
+    let health: HealthNote
 
     private var persistence: StorePersistence { StorePersistence(time: flight.time) }
 
@@ -22,7 +23,7 @@ struct RefreshSettling: Sendable {
                 try await flight.store.saveTokens(write)
             }
             switch kept {
-            case .stored(.written), .stored(.alreadyWritten):
+            case .stored(.written), .stored(.alreadyWritten), .stored(.verdictHeld):
                 await enrich(write, accessToken: answer.tokens.accessToken)
             case .stored(.generationMoved):
                 flight.metrics.count(.leasesLost, [grant.record.provider.name])
@@ -51,23 +52,34 @@ struct RefreshSettling: Sendable {
     }
 
     func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure) async -> RefreshFlight.Outcome {
-        guard change != .released else { return await settle(change, failure, nil) }
+        switch change {
+        case .released, .deferred: return await settle(change, failure, nil)
+        case .failing, .unknown, .over: break
+        }
         return await settle(change, failure, event(.refreshFailed, data: ["failure": .text(failure.word)]))
     }
 
     private func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure, _ event: EventDraft?) async
         -> RefreshFlight.Outcome
     {
-        let settlement = RefreshSettlement(
+        var settlement = RefreshSettlement(
             id: claim.id, generation: claim.generation, attempt: claim.attempt, change: change, at: flight.time.now,
             events: event.map { [$0] } ?? [])
+        settlement.health = health
+        settlement.dueIfHeld = grant.connection.facts.policy.nextTry(
+            of: grant.record, sentAt: claim.at, at: settlement.at)
         do {
             let answer = try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
                 try await flight.store.settleRefresh(settlement)
             }
+            if health.event != .nothing { await flight.watch() }
             if answer == .generationMoved {
                 flight.metrics.count(.leasesLost, [grant.record.provider.name])
                 return try await current()
+            }
+            if answer == .verdictHeld {
+                flight.log.warning("a provider's word that a grant is over is held", facts)
+                return .failure(.providerUnavailable(retryAfter: HealthLimits.trialInterval, nil))
             }
         } catch {
             flight.log.error("the store did not take a refresh's outcome", facts + [Fact(.reason, "\(error)")])
@@ -96,11 +108,13 @@ struct RefreshSettling: Sendable {
             "generation": .integer(generation), "scopes_granted": .text(granted.blankSeparated),
             "access_token_expires_at": .integer(timing.accessTokenExpiresAt.milliseconds),
         ]
-        return TokenWrite(
+        var write = TokenWrite(
             id: claim.id, attempt: claim.attempt, expectedGeneration: claim.generation,
             tokens: try flight.vault.seal(tokens, generation: generation, under: grant.key), timing: timing,
             isRefreshable: true, granted: granted, at: flight.time.now,
             events: [event(.refreshed, data: data)])
+        write.health = health
+        return write
     }
 
     /// A profile that is still missing, or too old by now, is asked for with the new token; what fails here costs no

@@ -9,6 +9,8 @@ package enum RefreshStep: Sendable {
     case over(ProviderStatement)
     /// Nothing was spent and the grant is not at fault: the row is as it was.
     case release(ConsentFailure)
+    /// Likewise, and our credentials are refused: another grant is to be the next trial.
+    case postpone(ConsentFailure)
     /// A failed attempt that may be made again by backoff.
     case backOff(ConsentFailure)
     /// It may have been spent.
@@ -19,7 +21,7 @@ package enum RefreshStep: Sendable {
         switch outcome {
         case .granted(let answer): self = .save(answer)
         case .rejected(let statement): self = .over(statement)
-        case .credentialsRefused(let statement): self = .release(.providerMisconfigured(statement))
+        case .credentialsRefused(let statement): self = .postpone(.providerMisconfigured(statement))
         case .requestRefused(let statement): self = .backOff(.providerMisconfigured(statement))
         case .throttled(let statement, let told):
             self = .release(.providerUnavailable(retryAfter: told ?? delay, statement))

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func decideVerdicts(
+        of provider: ProviderKey, as decision: VerdictDecision, limit: Int, caller: String, at now: Instant
+    ) async throws(StoreFailure) -> VerdictsDecided {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            switch decision {
+            case .confirm:
+                try rules.confirm(provider, limit: limit, caller: caller, at: now, in: connection)
+            case .dismiss:
+                try rules.dismiss(provider, caller: caller, at: now, in: connection)
+            }
+        }
+    }
+
+    package func spreadFailing(
+        of provider: ProviderKey, after: ConsentID?, from start: Instant, spacing: Duration, limit: Int, at now: Instant
+    ) async throws(StoreFailure) -> FailingSpread {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            let ids = try rules.failing(
+                provider, after: after, dueAfter: start.advanced(by: spacing * limit), limit: limit, in: connection)
+            for (number, id) in ids.enumerated() {
+                try connection.run(VerdictQueries.makeDue, start.advanced(by: spacing * number), id)
+            }
+            if ids.count == limit { return FailingSpread(count: ids.count, next: ids.last) }
+            if var health = try rules.health(of: provider, in: connection), health.recoverySince != nil {
+                health.recoverySince = nil
+                try rules.keep(health, of: provider, at: now, in: connection)
+            }
+            return FailingSpread(count: ids.count, next: nil)
+        }
+    }
+}
+
+extension WritingRules {
+    func keepVerdict(
+        _ reason: StatusReason, on id: ConsentID, generation: Int64, of provider: ProviderKey, at now: Instant,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) {
+        try connection.run(
+            VerdictQueries.keep, id, provider.name, provider.environmentColumn, generation, reason.rawValue, now)
+    }
+
+    /// - Returns: whether there was one.
+    func dropVerdict(on id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) -> Bool {
+        try connection.run(VerdictQueries.drop, id) > 0
+    }
+
+    /// Lets the brake go: what was held is tried again, and so is what was declared dead just before.
+    func letGo(
+        _ health: inout ProviderHealth, of provider: ProviderKey, at now: Instant, caller: String,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) {
+        try connection.run(VerdictQueries.dropAll, provider.name, provider.environmentColumn)
+        for id in health.releaseBrake(at: now) where try connection.run(VerdictQueries.revive, now, now, id) > 0 {
+            let event = EventDraft(
+                type: .refreshFailed, at: now, caller: caller, requestID: nil,
+                data: ["failure": .text("verdict_dismissed")])
+            try append([event], to: id, in: connection)
+        }
+    }
+
+    fileprivate func dismiss(
+        _ provider: ProviderKey, caller: String, at now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> VerdictsDecided {
+        let held = try verdicts(of: provider, limit: .max, in: connection).count
+        if var health = try health(of: provider, in: connection), held > 0 || health.brakeSince != nil {
+            try letGo(&health, of: provider, at: now, caller: caller, in: connection)
+            try keep(health, of: provider, at: now, in: connection)
+        }
+        return VerdictsDecided(count: held, isPart: false)
+    }
+
+    fileprivate func confirm(
+        _ provider: ProviderKey, limit: Int, caller: String, at now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> VerdictsDecided {
+        let held = try verdicts(of: provider, limit: limit, in: connection)
+        for verdict in held {
+            let isEnded = try connection.run(VerdictQueries.end, verdict.reason, now, verdict.id, verdict.generation)
+            if isEnded > 0 {
+                let event = EventDraft(
+                    type: .reauthorizationRequired, at: now, caller: caller, requestID: nil,
+                    data: ["reason": .text(verdict.reason), "verdict": .text("confirmed")])
+                try append([event], to: verdict.id, in: connection)
+            }
+            _ = try dropVerdict(on: verdict.id, in: connection)
+        }
+        if held.count == limit { return VerdictsDecided(count: held.count, isPart: true) }
+        if var health = try health(of: provider, in: connection), health.brakeSince != nil {
+            _ = health.releaseBrake(at: now)
+            try keep(health, of: provider, at: now, in: connection)
+        }
+        return VerdictsDecided(count: held.count, isPart: false)
+    }
+
+    private func verdicts(of provider: ProviderKey, limit: Int, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> [(id: ConsentID, generation: Int64, reason: String)]
+    {
+        let rows = try connection.prepare(VerdictQueries.some)
+        try rows.bind(provider.name, provider.environmentColumn, limit)
+        var found: [(id: ConsentID, generation: Int64, reason: String)] = []
+        while try rows.step() {
+            found.append((ConsentID(try rows.identifier()), rows.integer(), rows.text()))
+        }
+        return found
+    }
+
+    fileprivate func failing(
+        _ provider: ProviderKey, after: ConsentID?, dueAfter: Instant, limit: Int,
+        in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> [ConsentID] {
+        let rows = try connection.prepare(VerdictQueries.failing)
+        try rows.bind(
+            provider.name, after?.uuid.bytes ?? [], provider.environmentColumn, dueAfter, limit)
+        var found: [ConsentID] = []
+        while try rows.step() { found.append(ConsentID(try rows.identifier())) }
+        return found
+    }
+}
+
+private enum VerdictQueries {
+    static let keep = SQLiteQuery(
+        """
+        INSERT OR REPLACE INTO held_verdicts (consent_id, provider, environment, generation, reason, at)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """)
+    static let drop = SQLiteQuery("DELETE FROM held_verdicts WHERE consent_id = ?")
+    static let dropAll = SQLiteQuery("DELETE FROM held_verdicts WHERE provider = ? AND environment = ?")
+    static let some = SQLiteQuery(
+        """
+        SELECT consent_id, generation, reason FROM held_verdicts WHERE provider = ? AND environment = ? LIMIT ?
+        """)
+    /// Only where it is still the grant that was judged.
+    static let end = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'reauthorization_required', status_reason = ?, last_outcome = 'over',
+            due_at = NULL, updated_at = ?, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
+            attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
+            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL
+        WHERE id = ? AND generation = ? AND status IN ('active', 'failing') AND attempt_phase IS NOT 'sent'
+        """)
+    static let revive = SQLiteQuery(
+        """
+        UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
+            last_outcome = 'failing', due_at = ?, updated_at = ?
+        WHERE id = ? AND status = 'reauthorization_required'
+            AND (status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation')
+            AND tokens_sealed IS NOT NULL
+        """)
+    static let failing = SQLiteQuery(
+        """
+        SELECT id FROM consents
+        WHERE provider = ? AND status = 'failing' AND id > ? AND environment = ? AND due_at > ?
+            AND attempt_phase IS NULL
+        ORDER BY id LIMIT ?
+        """)
+    static let makeDue = SQLiteQuery("UPDATE consents SET due_at = ? WHERE id = ?")
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+internal import NativeSQLite
+
+extension SQLiteStore {
+    package func providerStates() async throws(StoreFailure) -> [ProviderState] {
+        try await readers.read { connection throws(SQLiteError) in
+            let rows = try connection.prepare(StateQueries.all)
+            try rows.bind()
+            var states: [ProviderState] = []
+            while try rows.step() {
+                let provider = rows.provider()
+                let held = Int(rows.integer())
+                let heldSince = rows.optionalInstant()
+                let health = try StoredHealth(rows).health
+                guard held > 0 || !health.isClean else { continue }
+                states.append(
+                    ProviderState(provider: provider, health: health, heldVerdicts: held, heldSince: heldSince))
+            }
+            return states
+        }
+    }
+
+    package func note(
+        _ event: HealthEvent, of attempt: AttemptID, at provider: ProviderKey, now: Instant, spread: Double
+    ) async throws(StoreFailure) {
+        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+            let note = HealthNote(provider: provider, event: event, spread: spread)
+            _ = try rules.take(note, of: attempt, at: now, in: connection)
+        }
+    }
+
+    package func firstSecret(of provider: ProviderKey) async throws(StoreFailure) -> BlindIndex? {
+        try await readers.read { connection throws(SQLiteError) in
+            let row = try connection.prepare(StateQueries.firstSecret)
+            try row.bind(provider.name, provider.environmentColumn)
+            return try row.step() ? row.optionalIndex() : nil
+        }
+    }
+
+    package func keepFirstSecret(_ digest: BlindIndex, of provider: ProviderKey, at now: Instant)
+        async throws(StoreFailure)
+    {
+        try await writer.write(.finishes) { connection throws(SQLiteError) in
+            _ = try connection.run(
+                StateQueries.keepFirstSecret, provider.name, provider.environmentColumn, digest, now)
+        }
+    }
+}
+
+/// A provider's health as its row has it.
+struct StoredHealth {
+    var health: ProviderHealth
+    var trialOwner: InstanceID?
+
+    init(_ row: borrowing SQLiteStatement) throws(SQLiteError) {
+        health = ProviderHealth()
+        let (gateSince, gateUntil) = (row.optionalInstant(), row.optionalInstant())
+        if let gateSince, let gateUntil { health.gate = ProviderHealth.Gate(since: gateSince, until: gateUntil) }
+        health.throttles = Int(row.integer())
+        let breakerSince = row.optionalInstant()
+        let reason = try row.optionalWord(ProviderHealth.Breaker.Reason.self)
+        let failedTrials = Int(row.integer())
+        if let breakerSince, let reason {
+            health.breaker = ProviderHealth.Breaker(since: breakerSince, reason: reason, failedTrials: failedTrials)
+        }
+        health.failures = Int(row.integer())
+        let (pausedSince, isByName) = (row.optionalInstant(), row.flag())
+        if let pausedSince { health.pause = ProviderHealth.Pause(since: pausedSince, isByName: isByName) }
+        health.accusers = row.text().split(separator: " ").map(String.init)
+        health.brakeSince = row.optionalInstant()
+        health.verdicts = VerdictWindow(text: row.text())
+        let attempt = try row.optionalIdentifier().map(AttemptID.init)
+        let until = row.optionalInstant()
+        trialOwner = try row.optionalIdentifier().map(InstanceID.init)
+        if let attempt, let until { health.trial = ProviderHealth.Trial(attempt: attempt, until: until) }
+        health.nextTrialAt = row.optionalInstant()
+        health.recoverySince = row.optionalInstant()
+    }
+}
+
+extension WritingRules {
+    /// Nil where the provider has no row. A trial whose owner is gone is none.
+    func health(of provider: ProviderKey, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+        -> ProviderHealth?
+    {
+        let row = try connection.prepare(StateQueries.one)
+        try row.bind(provider.name, provider.environmentColumn)
+        guard try row.step() else { return nil }
+        var stored = try StoredHealth(row)
+        if stored.health.trial != nil, let owner = stored.trialOwner, !leases.locks.isAlive(owner) {
+            stored.health.trial = nil
+        }
+        return stored.health
+    }
+
+    func keep(
+        _ health: ProviderHealth, of provider: ProviderKey, at now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) {
+        try connection.run(
+            StateQueries.keep, provider.name, provider.environmentColumn, health.gate?.since, health.gate?.until,
+            health.throttles, health.breaker?.since, health.breaker?.reason.rawValue,
+            health.breaker?.failedTrials ?? 0, health.failures, health.pause?.since, health.pause?.isByName ?? false,
+            health.accusers.joined(separator: " "), health.brakeSince, health.verdicts.text, health.trial?.attempt,
+            health.trial?.until, health.trial.map { _ in leases.locks.instance }, health.nextTrialAt,
+            health.recoverySince, now)
+    }
+
+    /// Whether the attempt may be made; where it is the trial it is so from now on.
+    func permit(
+        _ asker: ProviderAsker, _ attempt: AttemptID, lease: Duration, at provider: ProviderKey,
+        _ known: ProviderHealth? = nil, now: Instant, in connection: borrowing SQLiteConnection
+    ) throws(SQLiteError) -> CallPermit {
+        var found = known
+        if found == nil { found = try health(of: provider, in: connection) }
+        guard var health = found else { return .free }
+        let permit = health.permit(asker, at: now)
+        if permit == .trial {
+            health.begin(attempt, for: lease, at: now)
+            try keep(health, of: provider, at: now, in: connection)
+        }
+        return permit
+    }
+
+    /// Takes an event in; writes only where it changes something.
+    @discardableResult
+    func take(_ note: HealthNote, of attempt: AttemptID, at now: Instant, in connection: borrowing SQLiteConnection)
+        throws(SQLiteError) -> ProviderHealth
+    {
+        let before = try health(of: note.provider, in: connection) ?? ProviderHealth()
+        var after = before
+        after.on(note.event, of: attempt, at: now, spread: note.spread)
+        if case .succeeded(.grant(let id)) = note.event, after.brakeSince != nil,
+            try dropVerdict(on: id, in: connection)
+        {
+            // What was declared dead has got tokens: the provider has taken its word back.
+            try letGo(&after, of: note.provider, at: now, caller: "gateway", in: connection)
+        }
+        if after != before { try keep(after, of: note.provider, at: now, in: connection) }
+        return after
+    }
+}
+
+private enum StateQueries {
+    private static let columns = """
+        gate_since, gate_until, throttles, breaker_since, breaker_reason, failed_trials, consecutive_failures,
+        paused_since, paused_by_name, accusers, brake_since, brake_window, trial_attempt, trial_until, trial_owner,
+        next_trial_at, recovery_since
+        """
+    static let one = SQLiteQuery("SELECT \(columns) FROM provider_states WHERE provider = ? AND environment = ?")
+    static let all = SQLiteQuery(
+        """
+        SELECT provider, environment,
+            (SELECT count(*) FROM held_verdicts h WHERE h.provider = s.provider AND h.environment = s.environment),
+            (SELECT min(at) FROM held_verdicts h WHERE h.provider = s.provider AND h.environment = s.environment),
+            \(columns)
+        FROM provider_states s ORDER BY provider, environment
+        """)
+    static let keep = SQLiteQuery(
+        """
+        INSERT INTO provider_states (provider, environment, \(columns), updated_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (provider, environment) DO UPDATE SET
+            gate_since = excluded.gate_since, gate_until = excluded.gate_until, throttles = excluded.throttles,
+            breaker_since = excluded.breaker_since, breaker_reason = excluded.breaker_reason,
+            failed_trials = excluded.failed_trials, consecutive_failures = excluded.consecutive_failures,
+            paused_since = excluded.paused_since, paused_by_name = excluded.paused_by_name,
+            accusers = excluded.accusers, brake_since = excluded.brake_since, brake_window = excluded.brake_window,
+            trial_owner = CASE WHEN trial_attempt IS excluded.trial_attempt THEN trial_owner
+                ELSE excluded.trial_owner END,
+            trial_attempt = excluded.trial_attempt, trial_until = excluded.trial_until,
+            next_trial_at = excluded.next_trial_at, recovery_since = excluded.recovery_since,
+            updated_at = excluded.updated_at
+        """)
+    static let firstSecret = SQLiteQuery(
+        "SELECT first_secret_digest FROM provider_states WHERE provider = ? AND environment = ?")
+    static let keepFirstSecret = SQLiteQuery(
+        """
+        INSERT INTO provider_states (provider, environment, first_secret_digest, updated_at) VALUES (?, ?, ?, ?)
+        ON CONFLICT (provider, environment) DO UPDATE SET first_secret_digest = excluded.first_secret_digest,
+            updated_at = excluded.updated_at
+        """)
+}

@@ -12,7 +12,7 @@ package struct PreallocatedFile: ~Copyable, Sendable {
     /// - Parameter size: bytes at least.
     /// - Throws: `EWOULDBLOCK` where another process holds the lock; `ENOSPC` where the disk has no room.
     package init(at path: String, size: Int) throws(SystemCallError) {
-        let (descriptor, present) = try openLocked(path, O_RDWR | O_CREAT)
+        let (descriptor, present) = try makeLocked(path)
         do throws(SystemCallError) { try allocate(descriptor, size) } catch {
             _ = close(descriptor)
             throw error
@@ -75,6 +75,19 @@ package struct PreallocatedFile: ~Copyable, Sendable {
             read += count
         }
         return Array(bytes[..<read])
+    }
+}
+
+/// As ``openLocked(_:_:)``, for a file that is made: between its making and its lock, somebody who looks for what ended
+/// processes have left may hold it for as long as reading it takes, and remove it. Tried for a second.
+private func makeLocked(_ path: String) throws(SystemCallError) -> (Int32, Int) {
+    var tries = 0
+    while true {
+        do throws(SystemCallError) { return try openLocked(path, O_RDWR | O_CREAT) } catch {
+            tries += 1
+            guard error.code == EWOULDBLOCK || error.code == ENOENT, tries < 500 else { throw error }
+            usleep(2000)
+        }
     }
 }
 

@@ -85,6 +85,8 @@ class Ledger:
         self.lock = threading.Lock()
         self.sendings = []
         self.by_family = {}
+        # When processes were killed or ended, and since when some are stopped.
+        self.ends, self.stops = {}, {}
         # When the refresh token that a family has now was asked for.
         self.asked_at = {}
         self.family_of_code = {}
@@ -112,6 +114,10 @@ class Ledger:
                 if one.closed_at is None:
                     look(one)
             sending = Sending(len(self.sendings) + 1, token, family, now, owner, step)
+            # What was done to its sender while that was looked for.
+            if self.ends.get(owner, now) > now:
+                sending.killed_at = self.ends[owner]
+            sending.stopped_at = self.stops.get(owner)
             self.sendings.append(sending)
             history.append(sending)
             self.hold_against(sending, earlier, now)
@@ -150,16 +156,19 @@ class Ledger:
 
     def ended(self, owner, now, is_kill=True):
         """The process is killed now, or has come to its own end: then it has kept what it received."""
+        self.ends[owner] = now
         for one in self.sendings_of(owner):
             if not is_kill and one.delivered_at is not None and one.status == 200:
                 one.is_kept = True
             one.killed_at = now
 
     def stopped(self, owner, now):
+        self.stops[owner] = now
         for one in self.sendings_of(owner):
             one.stopped_at, one.stopped_until = now, None
 
     def went_on(self, owner, now):
+        self.stops.pop(owner, None)
         for one in self.sendings_of(owner):
             if one.is_stopped():
                 one.stopped_until = now

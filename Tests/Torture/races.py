@@ -106,15 +106,28 @@ def twenty_processes():
         command = [program(), "refresh", consent, "--config", race.house.config, "--json"]
         started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                    for _ in range(PROCESSES)]
-        wait_until(lambda: len(os.listdir(f"{race.house.folder}/instances")) > PROCESSES, "all of the processes run")
-        # Whoever reads the record after the answer was kept would be asking for a second refresh, and rightly get it.
-        wait_until(quiet([one.pid for one in started]), "all of the processes wait")
+        try:
+            wait_until(lambda: all_run(race.house, started), "all of the processes run")
+            # Whoever reads the record after the answer was kept would ask for a second refresh, and rightly get it.
+            wait_until(quiet([one.pid for one in started]), "all of the processes wait")
+        except Failure:
+            for one in started:
+                one.kill()
+            raise
         race.release.set()
         ends = [(one.communicate(timeout=60)[0].decode(), one.returncode) for one in started]
         expect(race.calls() == 1, f"{PROCESSES} processes made {race.calls()} calls")
         bad = [end for end in ends if end[1] != 0]
         expect(not bad, f"{len(bad)} of {PROCESSES} processes did not take it for done, such as {bad[:1]}")
     return f"{PROCESSES} processes, 1 call"
+
+
+def all_run(house, started):
+    """Each has taken its lock; a Failure where one has ended."""
+    for one in started:
+        if one.poll() is not None:
+            raise Failure(f"a process ended with {one.returncode} while the answer was awaited: {one.stdout.read()}")
+    return len(os.listdir(f"{house.folder}/instances")) > len(started)
 
 
 def quiet(pids):

@@ -30,7 +30,7 @@ STOP_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 OUTAGE_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 POOL = 24
 # How often a round leaves it to the schedulers and a `job` to refresh what is due.
-UNASKED = 0.0
+UNASKED = 0.2
 GRANTS_AT_ONCE = 3
 # How long a grant in doubt may take to come to a definite answer.
 PATIENCE = 90.0
@@ -111,12 +111,16 @@ class Combination:
 
     def command(self, *arguments):
         """Runs one beside the gateways; it may be killed and stopped as they are. Whether it ended well."""
-        process = subprocess.Popen([program(), *arguments, "--config", self.house.config, "--json"],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        with open(f"{self.house.home}/commands.log", "ab") as log:
+            process = subprocess.Popen([program(), *arguments, "--config", self.house.config, "--json"],
+                                       stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        process.was_killed = False
         self.commands.append(process)
         status = process.wait(timeout=60)
         if status >= 0:
             self.ledger.ended(process.pid, time.monotonic(), is_kill=False)
+        elif not process.was_killed:
+            self.ledger.breaches.append(f"crashed: {arguments} ended with {status}")
         self.commands.remove(process)
         return status == 0
 
@@ -214,6 +218,7 @@ class Combination:
         command = next((one for one in self.commands if one.pid == owner), None)
         if command:
             self.ledger.ended(owner, time.monotonic())
+            command.was_killed = True
             command.kill()
             self.kills += 1
             return

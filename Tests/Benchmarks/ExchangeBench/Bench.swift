@@ -10,7 +10,10 @@ import NativeSystem
 ///     exchange-bench floor --provider URL [--ca FILE]
 ///     exchange-bench duty --provider URL [--ca FILE] --store FILE --rows RESERVED,KEPT,CONSENT,EVENT
 ///
-/// Each prints its URL and works until it is killed.
+/// Each prints its URL and works until it is killed. And what refreshes are held against, each of which ends by itself:
+///
+///     exchange-bench refresh-duty --provider URL --store FILE --rows CONSENT,EVENT [--count N] [--concurrency N]
+///     exchange-bench due-claims --store FILE --provider NAME [--environment NAME] [--count N] [--rounds N]
 @main
 enum Bench {
     static func main() async throws {
@@ -22,6 +25,11 @@ enum Bench {
         }
         _ = try raiseFileLimit(atLeast: 30_000)
         let loops = try EventLoopGroup.start(name: "loop", count: max(1, processorCount()))
+        switch role {
+        case "due-claims": return try await DueClaims(options).run(rounds: Int(options["rounds"] ?? "20") ?? 20)
+        case "refresh-duty": return try await RefreshDuty(loops: loops, options).run()
+        default: break
+        }
         let identity: TLSIdentity? =
             if let certificate = options["certificate"] { try Bench.identity(certificate, options["key"]) } else { nil }
         let handler: any HTTPHandler =
@@ -52,6 +60,6 @@ enum Bench {
 struct UsageError: Error {}
 
 extension HTTPHandler {
-    func admit(_ head: inout HTTPRequestHead) -> HTTPResponse? { nil }
+    func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
     func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse { HTTPResponse(status: 503) }
 }

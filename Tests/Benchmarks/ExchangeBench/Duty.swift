@@ -38,7 +38,7 @@ struct Duty: HTTPHandler {
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: ""))
         writer = try SQLiteWriter(
             path: path, limits: .standard, guardian: FileGuardian(path: path, locks: locks),
-            health: WriteHealth(time: SystemTime()), metrics: metrics)
+            health: WriteHealth(time: BenchTime()), metrics: metrics)
     }
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -111,10 +111,4 @@ private enum DutyQueries {
     static let keep = SQLiteQuery("UPDATE reservations SET content = ? WHERE digest = ?")
     static let consent = SQLiteQuery("INSERT INTO consents (id, content) VALUES (?, ?)")
     static let event = SQLiteQuery("INSERT INTO events (id, content) VALUES (?, ?)")
-}
-
-private struct SystemTime: Timekeeper {
-    var now: Instant { Instant(milliseconds: wallClockMilliseconds()) }
-    var monotonic: Duration { MonotonicInstant(nanoseconds: 0).duration(to: .now()) }
-    func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }

@@ -37,9 +37,13 @@ struct ProviderCalls: Sendable {
         clients = try loops.loops.map { try CurlClient(loop: $0, configuration: configuration) }
     }
 
-    func exchange() async -> [UInt8]? {
+    func exchange() async -> [UInt8]? { await token(ProviderCalls.form) }
+
+    func refresh() async -> [UInt8]? { await token(ProviderCalls.refreshForm) }
+
+    private func token(_ form: [UInt8]) async -> [UInt8]? {
         await call(
-            .postForm(ProviderCalls.form), "/v1/oauth2/token", spends: true,
+            .postForm(form), "/v1/oauth2/token", spends: true,
             [
                 ("Accept", "application/json"), ("User-Agent", "consent-gateway"),
                 ("Authorization", "Basic c2ltdWxhdGVkLWNsaWVudDpzaW11bGF0ZWQtc2VjcmV0"),
@@ -71,4 +75,6 @@ struct ProviderCalls: Sendable {
     private static let form = Array(
         ("grant_type=authorization_code&response_type=token&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
             + "&code=code-for%3Aperson0123456789abcdef-0-1234%3A0123456789abcdef-0-1234").utf8)
+    private static let refreshForm = Array(
+        ("grant_type=refresh_token&refresh_token=R103." + String(repeating: "y", count: 80)).utf8)
 }

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Refreshes on a store with a million consents: finding and claiming what is due, draining it, and what live callers
+# notice. A table on standard output; the figures as JSON with --json FILE. `scale.sh --help` says the rest; the whole
+# is `scale.sh --drain 100000`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+.ci/install
+export BENCHMARKS=1
+build=(swift build -c release -Xswiftc -enable-testing --scratch-path .build/benchmarks)
+"${build[@]}" --product consent-gateway
+"${build[@]}" --product exchange-bench
+BIN=$("${build[@]}" --show-bin-path)
+export BIN
+exec python3 Tests/Benchmarks/scale.py "$@"

@@ -31,6 +31,7 @@ struct HelpTests {
                   keys api revoke NAME  end a caller's key
                   verify                follow the ledger, name what was altered or cut
                   migrate               bring the store's schema up to date
+                  restore-check         after a restore: what the store does not know
                   provider list         configured providers, and built-in profiles
                   provider show NAME    what is known of one, without its secrets
                   provider test NAME    its recorded answers, then one harmless call
@@ -38,7 +39,7 @@ struct HelpTests {
                                         would fail
 
                 Not built yet:
-                  explain, incidents, subjects, keys rotate, keys purge, webhooks, restore-check
+                  explain, incidents, subjects, keys rotate, keys purge, webhooks
 
                 Options:
                   --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else

@@ -60,6 +60,25 @@ struct LifeTests {
         #expect(try await serving.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
     }
 
+    @Test("what is neither withdrawn nor superseded is gone through in pages", arguments: StoreKind.allCases)
+    func glances(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        var kept: [ConsentID] = []
+        for number in 0..<5 {
+            let consent = Make.consent(at: Make.now.advanced(by: .seconds(number)))
+            kept.append(try await store.keepConsent(consent).id)
+        }
+        _ = try await store.withdraw(Make.withdrawal(kept[2], []))
+        kept.remove(at: 2)
+        let attempt = Make.attempt()
+        _ = try await store.claimRefresh(Make.claim(kept[1], attempt))
+        let first = try await store.glances(after: nil, limit: 3)
+        #expect(first.map(\.id) == Array(kept[..<3]))
+        #expect(try await store.glances(after: kept[2], limit: 3).map(\.id) == [kept[3]])
+        #expect(first[1].status == .active)
+        #expect(first[1].dueAt == Make.timing(Make.now.advanced(by: .seconds(1))).dueAt, "not the lease's end")
+    }
+
     private let later = Make.now.advanced(by: .seconds(60))
 
     private func epoch(_ life: UUIDv7, _ number: Int64) -> StoreEpoch { StoreEpoch(incarnation: life, number: number) }

@@ -6,7 +6,7 @@ internal import NativeCrypto
 /// parts, each with its length before it, so that no two lists of parts give the same bytes.
 struct BlindIndexing: Sendable {
     enum Purpose: String {
-        case code, subject
+        case code, subject, end
         case providerSubject = "provider_subject"
     }
 
@@ -45,6 +45,10 @@ extension RingVault {
     }
 
     package func index(of subject: Subject) -> BlindIndex { indexing.index(.subject, subject.text) }
+
+    package func digest(of end: GrantEnd, _ id: ConsentID) -> BlindIndex {
+        indexing.index(.end, end.rawValue, id.description)
+    }
 
     package func index(ofProviderSubject text: SecretText, at provider: ProviderKey) -> BlindIndex {
         indexing.index(.providerSubject, provider.name, provider.environment, text.reveal())

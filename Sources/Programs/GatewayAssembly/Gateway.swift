@@ -39,6 +39,8 @@ struct Gateway: Sendable {
     let epoch: KeepEpoch
     let watch: WatchProviders
     let decideVerdicts: DecideVerdicts
+    let restore: CheckRestore
+    let withdrawn: WithdrawnFile
     let verify: VerifyLedger
     let makeCheckpoint: MakeCheckpoint
     let receipt: IssueReceipt
@@ -105,8 +107,9 @@ struct Gateway: Sendable {
         read = ReadConsent(store: store, vault: vault, time: place.time, log: place.log)
         list = ListConsents(store: store, vault: vault, time: place.time)
         events = ReadEvents(store: store)
+        let withdrawn = WithdrawnFile(stateDirectory: place.settings.stateDirectory)
         withdraw = WithdrawConsent(
-            store: store, vault: vault, time: place.time, entropy: place.entropy, log: place.log)
+            store: store, vault: vault, withdrawn: withdrawn, time: place.time, entropy: place.entropy, log: place.log)
         deliverRevocations = DeliverRevocations(
             directory: directory, store: store, vault: vault, time: place.time, log: place.log)
         profile = ReadProfile(
@@ -114,9 +117,12 @@ struct Gateway: Sendable {
             log: place.log)
         accessToken = HandOutAccessToken(
             directory: directory, store: store, vault: vault, time: place.time, refresh: refresh, log: place.log)
-        epoch = KeepEpoch(
-            store: store, note: EpochFile(stateDirectory: place.settings.stateDirectory), time: place.time,
-            entropy: place.entropy, log: place.log)
+        let note = EpochFile(stateDirectory: place.settings.stateDirectory)
+        epoch = KeepEpoch(store: store, note: note, time: place.time, entropy: place.entropy, log: place.log)
+        restore = CheckRestore(
+            store: store, note: note, withdrawn: withdrawn, withdraw: withdraw, vault: vault, time: place.time,
+            entropy: place.entropy)
+        self.withdrawn = withdrawn
         let check = RecordCheck(ledger: vault, vault: vault)
         verify = VerifyLedger(store: store, check: check, keys: vault)
         makeCheckpoint = MakeCheckpoint(store: store, keys: vault, time: place.time, log: place.log)

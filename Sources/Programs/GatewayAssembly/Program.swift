@@ -107,6 +107,10 @@ package enum Program {
         case .keysAPICreate(let request): return await keys.create(request)
         case .keysAPIList: return await keys.list()
         case .keysAPIRevoke(let name): return await keys.revoke(name)
+        case .restoreCheck(let isAccepting):
+            return isAccepting
+                ? await RestoreCommands.accept(gateway, json: asked.json)
+                : await RestoreCommands.check(gateway, json: asked.json)
         case .verify(let since): return await records.verify(since: since)
         case .job(let isDryRun):
             return isDryRun

@@ -9,6 +9,7 @@ import NativeSystem
 import Observability
 import RefreshSchedule
 import Settings
+import StateFiles
 
 /// `serve`: the API and the admin listener, until a signal ends it.
 struct Serving: Sendable {
@@ -98,7 +99,10 @@ struct Serving: Sendable {
         // Apart from the loops: a million heads are a second of hashing.
         checkpoints = Task.detached { await keeping.run() }
         // Likewise: a step waits for the disk.
-        epochs = Task.detached { await gateway.epoch.run() }
+        epochs = Task.detached {
+            Serving.tidy(gateway, place)
+            await gateway.epoch.run()
+        }
     }
 
     private static func listen(
@@ -142,6 +146,12 @@ struct Serving: Sendable {
             throw failure
         } catch {
             throw StartFailure("the limit of open files cannot be raised: \(error)", .configuration)
+        }
+    }
+
+    private static func tidy(_ gateway: Gateway, _ place: Workplace) {
+        do throws(StateFailure) { try gateway.withdrawn.tidy(at: place.time.now) } catch {
+            place.log.warning("the list of withdrawals could not be tidied", [Fact(.reason, "\(error)")])
         }
     }
 

@@ -68,6 +68,9 @@ package protocol ConsentStore: ProviderHealthStore {
     /// - Parameter epoch: its number is above all that was noted before.
     func acceptStore(as epoch: StoreEpoch, at now: Instant) async throws(StoreFailure)
 
+    /// What is neither withdrawn nor superseded, in the order of the identifiers.
+    func glances(after last: ConsentID?, limit: Int) async throws(StoreFailure) -> [GrantGlance]
+
     // Crashes
     /// Names what dead instances left: codes sent become *unknown*, refreshes sent become *unknown* (which their trails
     /// tell), and up to `limit` kept grants are handed over to be made consents.

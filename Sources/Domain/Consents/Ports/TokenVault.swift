@@ -44,6 +44,8 @@ package protocol TokenVault: Ledger {
     /// SHA-256 of a token in lower-case hexadecimal, as callers name one that was refused to them.
     func fingerprint(of token: SecretText) -> String
     func index(of subject: Subject) -> BlindIndex
+    /// How a consent's end stands in the list of withdrawals.
+    func digest(of end: GrantEnd, _ id: ConsentID) -> BlindIndex
     func index(ofProviderSubject text: SecretText, at provider: ProviderKey) -> BlindIndex
 }
 

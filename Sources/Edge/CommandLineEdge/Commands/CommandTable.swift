@@ -3,8 +3,8 @@
 enum CommandTable {
     static let commands = [
         serve, demo, simulate, refresh, job, consentsList, consentsShow, consentsRevoke, consentsEvents,
-        consentsReceipt, keysInit, keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, providerList,
-        providerShow,
+        consentsReceipt, keysInit, keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, restoreCheck,
+        providerList, providerShow,
         providerTest, check,
     ]
 
@@ -105,6 +105,20 @@ extension CommandTable {
         about: ["Applies what the store's schema lacks, each step in a transaction. It is safe to run again."],
         options: [
             OptionEntry(name: "--status", summary: "change nothing; exit status 1 if steps are wanting")
+        ])
+
+    private static let restoreCheck = CommandEntry(
+        words: ["restore-check"], summary: "after a restore: what the store does not know",
+        about: [
+            "Holds the store against what `state_dir` has noted of it: how far it had come, which grants may have been "
+                + "refreshed in the time that is lost, and which withdrawals it does not know. It changes nothing. Exit "
+                + "status 1 if the store is behind or a withdrawal is missing.",
+            "A store that is behind refreshes nothing, in any process, until it is accepted.",
+        ],
+        options: [
+            OptionEntry(
+                name: "--accept",
+                summary: "withdraw again what is missing and let refreshing go on; each grant is then tried once")
         ])
 
     private static let check = CommandEntry(

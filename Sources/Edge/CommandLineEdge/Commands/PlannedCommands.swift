@@ -8,6 +8,5 @@ enum PlannedCommands {
         ["keys", "rotate"],
         ["keys", "purge"],
         ["webhooks"],
-        ["restore-check"],
     ]
 }

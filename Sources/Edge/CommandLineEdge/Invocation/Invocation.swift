@@ -41,6 +41,8 @@ package enum Command: Sendable, Equatable {
     case keysAPIRevoke(String)
     /// With the checkpoint that must be there, and all that stood when it was made.
     case verify(since: CheckpointName?)
+    /// Accepting takes a store that came back from a copy as it is.
+    case restoreCheck(isAccepting: Bool)
     case providerList
     /// A configured provider, or else a built-in profile, by its name; the one below likewise.
     case providerShow(String)

@@ -35,6 +35,7 @@ struct CommandBuilder {
         case "keys status": return .keysStatus
         case "keys api list": return .keysAPIList
         case "verify": return .verify(since: try checkpoint())
+        case "restore-check": return .restoreCheck(isAccepting: arguments.isSet("--accept"))
         case "provider list": return .providerList
         case "job": return .job(isDryRun: arguments.isSet("--dry-run"))
         case "migrate": return .migrate(statusOnly: arguments.isSet("--status"))

@@ -45,10 +45,17 @@ struct RefreshSettling: Sendable {
     /// The grant is over, unless somebody else's tokens are there by now.
     func end(_ statement: ProviderStatement) async -> RefreshFlight.Outcome {
         let wasUnknown = grant.stored.attempt != nil && grant.connection.facts.policy.reuse != .fixed
-        let reason: StatusReason = wasUnknown ? .ambiguousRotation : .providerRejected
+        let reason: StatusReason =
+            await isOfCopy() ? .restoredBackup : wasUnknown ? .ambiguousRotation : .providerRejected
         let data = ["reason": EventValue.text(reason.rawValue)].merging(described(statement)) { first, _ in first }
         return await settle(
             .over(reason), .reauthorizationRequired(reason), event(.reauthorizationRequired, data: data))
+    }
+
+    /// Whether the tokens came back from a copy and were never refreshed since.
+    private func isOfCopy() async -> Bool {
+        guard let acceptedAt = try? await flight.store.life().acceptedAt else { return false }
+        return grant.record.timing.issuedAt < acceptedAt
     }
 
     func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure) async -> RefreshFlight.Outcome {

@@ -7,15 +7,18 @@ package import Observability
 package final class WithdrawConsent: Sendable {
     private let store: any ConsentStore
     private let vault: any TokenVault
+    private let withdrawn: any WithdrawnList
     private let time: any Timekeeper
     private let entropy: any Entropy
     private let log: Log
 
     package init(
-        store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, entropy: any Entropy, log: Log
+        store: any ConsentStore, vault: any TokenVault, withdrawn: any WithdrawnList, time: any Timekeeper,
+        entropy: any Entropy, log: Log
     ) {
         self.store = store
         self.vault = vault
+        self.withdrawn = withdrawn
         self.time = time
         self.entropy = entropy
         self.log = log
@@ -27,19 +30,41 @@ package final class WithdrawConsent: Sendable {
     package func callAsFunction(_ id: ConsentID, reason: StatusReason, caller: CallerIdentity)
         async throws(ConsentFailure) -> OpenedConsent
     {
-        let read = ReadConsent(store: store, vault: vault, time: time, log: log)
+        let status = try await stored(id).record.status
+        if status != .revoked && status != .superseded { try await list(id, reason) }
+        try await again(id, reason: reason, caller: caller)
+        return try await ReadConsent(store: store, vault: vault, time: time, log: log)(id)
+    }
+
+    /// Withdraws what the list of withdrawals has already.
+    func again(_ id: ConsentID, reason: StatusReason, caller: CallerIdentity) async throws(ConsentFailure) {
         for _ in 0..<8 {
-            let stored: StoredConsent?
-            do { stored = try await store.consent(id) } catch { throw .storeUnavailable }
-            guard let stored else { throw .notFound }
-            switch try await withdraw(stored, reason, caller) {
-            case .withdrawn, .alreadyRevoked: return try await read(id)
+            switch try await withdraw(try await stored(id), reason, caller) {
+            case .withdrawn, .alreadyRevoked: return
             case .superseded: throw .consentEnded(.superseded)
             case .absent: throw .notFound
             case .generationMoved: continue
             }
         }
         throw .storeUnavailable
+    }
+
+    private func stored(_ id: ConsentID) async throws(ConsentFailure) -> StoredConsent {
+        let stored: StoredConsent?
+        do { stored = try await store.consent(id) } catch { throw .storeUnavailable }
+        guard let stored else { throw .notFound }
+        return stored
+    }
+
+    /// Before the store has it, so that no withdrawal that was answered is missing in the list; what is listed and then
+    /// does not come to pass is withdrawn at the next acceptance of a copy, as somebody wished.
+    private func list(_ id: ConsentID, _ reason: StatusReason) async throws(ConsentFailure) {
+        do throws(StateFailure) {
+            try await withdrawn.append(vault.digest(of: GrantEnd(reason), id), at: time.now)
+        } catch {
+            log.error("a withdrawal could not be listed in the state folder", [Fact(.reason, "\(error)")])
+            throw .storeUnavailable
+        }
     }
 
     private func withdraw(_ stored: StoredConsent, _ reason: StatusReason, _ caller: CallerIdentity)

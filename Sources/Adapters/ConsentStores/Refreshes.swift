@@ -61,9 +61,9 @@ extension WritingRules {
         throws(SQLiteError) -> ClaimAnswer
     {
         guard try mayRefresh(in: connection) else { return .refreshingStopped }
-        guard let row = try RefreshRow(claim.id, in: connection), row.status.isGrantHeld, row.hasTokens else {
-            return .ended
-        }
+        guard let row = try RefreshRow(claim.id, in: connection), row.hasTokens,
+            row.status.isGrantHeld || (claim.isForced && row.status == .reauthorizationRequired)
+        else { return .ended }
         guard row.generation == claim.generation else { return .generationMoved }
         if row.phase == .sent {
             // A commit of unknown fate is asked for again by the same attempt.
@@ -88,8 +88,10 @@ extension WritingRules {
     func nameUnknown(_ id: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
         throws(SQLiteError)
     {
+        let wasOver = try RefreshRow(id, in: connection)?.status == .reauthorizationRequired
         try connection.run(RefreshQueries.nameUnknown, now, id)
-        try append([.refreshNamedUnknown(at: now)], to: id, in: connection)
+        let event = EventDraft.refreshNamedUnknown(at: now)
+        try append([wasOver ? event.ofForcedTry : event], to: id, in: connection)
     }
 
     fileprivate func save(_ write: TokenWrite, in connection: borrowing SQLiteConnection) throws(SQLiteError)
@@ -194,7 +196,9 @@ private enum RefreshQueries {
     static let nameUnknown = SQLiteQuery(
         """
         UPDATE consents SET attempt_phase = 'unknown', lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
-            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL, status = 'failing',
+            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
+            due_at = CASE status WHEN 'reauthorization_required' THEN NULL ELSE due_at END,
+            status = CASE status WHEN 'reauthorization_required' THEN status ELSE 'failing' END,
             refresh_failures = refresh_failures + 1, last_outcome = 'unknown', updated_at = ?
         WHERE id = ? AND attempt_phase = 'sent'
         """)

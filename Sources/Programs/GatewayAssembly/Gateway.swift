@@ -31,6 +31,7 @@ struct Gateway: Sendable {
     let read: ReadConsent
     let refresh: RefreshConsent
     let list: ListConsents
+    let explain: ExplainGrant
     let events: ReadEvents
     let withdraw: WithdrawConsent
     let deliverRevocations: DeliverRevocations
@@ -106,6 +107,7 @@ struct Gateway: Sendable {
             entropy: place.entropy, launcher: launcher, watch: watch, metrics: place.metrics, log: place.log)
         read = ReadConsent(store: store, vault: vault, time: place.time, log: place.log)
         list = ListConsents(store: store, vault: vault, time: place.time)
+        explain = ExplainGrant(directory: directory, store: store, time: place.time)
         events = ReadEvents(store: store)
         let withdrawn = WithdrawnFile(stateDirectory: place.settings.stateDirectory)
         withdraw = WithdrawConsent(

@@ -96,9 +96,15 @@ package enum Program {
             OutputStream.standardOutput.write(text)
         }
         switch asked.command {
-        case .refresh(let ids): return await StoreCommands.refresh(ids, in: place, gateway, json: asked.json)
+        case .refresh(let ids, let isForced):
+            return await StoreCommands.refresh(ids, isForced: isForced, gateway, json: asked.json)
         case .refreshSweep(let sweep):
             return await StoreCommands.refresh(sweep, in: place, gateway, json: asked.json)
+        case .refreshPlan(let provider):
+            return await OutlookCommands(place: place, gateway: gateway, json: asked.json).plan(of: provider)
+        case .refreshForecast(let request):
+            return await OutlookCommands(place: place, gateway: gateway, json: asked.json).forecast(request)
+        case .explain(let id): return await records.explain(id)
         case .consentsList(let filter): return await records.list(filter)
         case .consentsShow(let id): return await records.show(id)
         case .consentsRevoke(let id): return await records.revoke(id)

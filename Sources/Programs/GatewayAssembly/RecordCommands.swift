@@ -44,6 +44,14 @@ struct RecordCommands: Sendable {
         }
     }
 
+    func explain(_ id: ConsentID) async -> CommandOutput {
+        do throws(ConsentFailure) {
+            return ExplainOutput.account(try await gateway.explain(id), json: json)
+        } catch {
+            return failure(error, id)
+        }
+    }
+
     func revoke(_ id: ConsentID) async -> CommandOutput {
         let caller = CallerIdentity(name: "command line", requestID: nil)
         do throws(ConsentFailure) {

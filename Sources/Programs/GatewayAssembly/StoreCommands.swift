@@ -13,11 +13,11 @@ import Settings
 enum StoreCommands {
     /// `refresh ID…`: each once, one after the other, its answer waited for to the end. The first SIGINT or SIGTERM lets
     /// the one under way come to its end and begins no other; the second ends the program.
-    static func refresh(_ ids: [ConsentID], in place: Workplace, _ gateway: Gateway, json: Bool) async
-        -> CommandOutput
-    {
+    /// - Parameter isForced: whether the kept tokens of one that needs a new consent are sent once more.
+    static func refresh(_ ids: [ConsentID], isForced: Bool, _ gateway: Gateway, json: Bool) async -> CommandOutput {
         await untilInterrupted { isInterrupted in
-            RefreshOutput.summary(await refresh(ids, gateway, isInterrupted: isInterrupted), json: json)
+            RefreshOutput.summary(
+                await refresh(ids, isForced: isForced, gateway, isInterrupted: isInterrupted), json: json)
         }
     }
 
@@ -57,9 +57,9 @@ enum StoreCommands {
         return await work { isInterrupted.withLock { $0 } }
     }
 
-    private static func refresh(_ ids: [ConsentID], _ gateway: Gateway, isInterrupted: () -> Bool) async
-        -> [RefreshResult]
-    {
+    private static func refresh(
+        _ ids: [ConsentID], isForced: Bool, _ gateway: Gateway, isInterrupted: () -> Bool
+    ) async -> [RefreshResult] {
         var results: [RefreshResult] = []
         let caller = CallerIdentity(name: "command line", requestID: nil)
         for id in ids {
@@ -68,7 +68,10 @@ enum StoreCommands {
                 continue
             }
             do throws(ConsentFailure) {
-                let consent = try await gateway.refresh.asTrial(id, caller: caller)
+                let consent =
+                    isForced
+                    ? try await gateway.refresh.forced(id, caller: caller)
+                    : try await gateway.refresh.asTrial(id, caller: caller)
                 results.append(RefreshResult(id: id, outcome: .refreshed(nextAt: consent.record.timing.dueAt)))
             } catch {
                 results.append(RefreshResult(id: id, outcome: .failed(error)))

@@ -31,6 +31,13 @@ extension EventDraft {
             type: .refreshFailed, at: now, caller: "gateway", requestID: nil,
             data: ["failure": .text("refresh_unknown")])
     }
+
+    /// The same event of a grant that was over before an operator forced the try: it tells of no change.
+    package var ofForcedTry: EventDraft {
+        var event = self
+        event.data["forced"] = .text("true")
+        return event
+    }
 }
 
 /// What an event's data may hold: nothing that two programs could write differently.
@@ -47,6 +54,8 @@ package enum EventType: String, Sendable, CaseIterable {
     case expired = "consent.expired"
     case refreshed = "consent.refreshed"
     case refreshFailed = "consent.refresh_failed"
+    /// Four fifths of the refresh token's life are over, and tries fail: told once a generation.
+    case reauthorizationSoon = "consent.reauthorization_soon"
     case reauthorizationRequired = "consent.reauthorization_required"
     case profileFetched = "consent.profile_fetched"
     case profileChanged = "consent.profile_changed"

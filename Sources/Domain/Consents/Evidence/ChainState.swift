@@ -30,7 +30,9 @@ package struct ChainState: Sendable {
             tell(.isRefreshable, .integer(1), sequence)
             tell(.granted, event.data["scopes_granted"], sequence)
             tell(.accessTokenExpiresAt, event.data["access_token_expires_at"], sequence)
-        case .refreshFailed: hold([.failing], sequence)
+        case .refreshFailed:
+            // Of a grant that was over before an operator forced a try, it changes nothing.
+            if event.data["forced"] == nil { hold([.failing], sequence) }
         case .reauthorizationRequired: end(.reauthorizationRequired, event.data["reason"], sequence)
         case .expired: end(.expired, event.data["reason"], sequence)
         case .revoked:
@@ -43,7 +45,7 @@ package struct ChainState: Sendable {
         case .erased: tell(.erasedAt, .integer(event.at.milliseconds), sequence)
         case .evidenceRemoved: told = [:]
         case .profileFetched, .profileChanged, .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject,
-            .providerSubjectChanged:
+            .providerSubjectChanged, .reauthorizationSoon:
             break
         }
     }

@@ -11,6 +11,8 @@ package struct RefreshClaim: Sendable {
     package var lease: Duration
     /// How urgently the provider is asked for it.
     package var asker = ProviderAsker.refresh
+    /// Whether it holds for a grant that needs a new consent, too: an operator wants its kept tokens tried once more.
+    package var isForced = false
 
     package init(
         id: ConsentID, generation: Int64, attempt: AttemptID, judged: AttemptID?, at: Instant, lease: Duration

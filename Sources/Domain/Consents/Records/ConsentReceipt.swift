@@ -47,7 +47,9 @@ extension EventType {
     /// Whether it tells of a change of the record.
     fileprivate var isChange: Bool {
         switch self {
-        case .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject, .providerSubjectChanged: false
+        case .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject, .providerSubjectChanged,
+            .reauthorizationSoon:
+            false
         case .created, .renewed, .superseded, .expired, .refreshed, .refreshFailed, .reauthorizationRequired,
             .profileFetched, .profileChanged, .revoked, .erased, .evidenceRemoved:
             true

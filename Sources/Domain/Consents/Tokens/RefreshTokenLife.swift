@@ -19,9 +19,6 @@ package struct RefreshTokenLife: Sendable, Equatable {
     /// From then on the person's new consent is asked for: `consent.reauthorization_soon`, once.
     package var warnsAt: Instant { issuedAt.advanced(by: length * 4 / 5) }
 
-    /// Whether the warning falls due between two moments, the first of which was told of already.
-    package func warns(after last: Instant, at now: Instant) -> Bool { last < warnsAt && now >= warnsAt }
-
     /// The longest backoff of its grant's tries at that moment: `R/50` past `0.75·R`, and never under 30 s.
     package func backoffCeiling(at now: Instant) -> Duration {
         guard now >= hurriesAt else { return RefreshPolicy.longestBackoff }

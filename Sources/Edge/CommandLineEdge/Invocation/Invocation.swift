@@ -21,10 +21,16 @@ package enum Command: Sendable, Equatable {
     case serve
     case demo
     case simulate(SimulateOptions)
-    /// Refreshes these consents now; each is named once.
-    case refresh([ConsentID])
+    /// Refreshes these consents now; each is named once. Forced: the kept tokens of one that needs a new consent, too.
+    case refresh([ConsentID], isForced: Bool)
     /// Refreshes those that are due, or all.
     case refreshSweep(RefreshSweep)
+    /// Who would be refreshed when and why; of one provider, by its configured name, or of all.
+    case refreshPlan(provider: String?)
+    /// The calls to come.
+    case refreshForecast(ForecastRequest)
+    /// How one grant stands and why.
+    case explain(ConsentID)
     case consentsList(ConsentFilter)
     case consentsShow(ConsentID)
     /// Withdraws it on an operator's word.

@@ -11,6 +11,7 @@ struct CommandBuilder {
     func command() throws(UsageError) -> Command {
         switch words.joined(separator: " ") {
         case "refresh": return try RefreshBuilder(arguments: arguments).command()
+        case "explain": return .explain(try onlyConsentID())
         case "consents show": return .consentsShow(try onlyConsentID())
         case "consents revoke": return .consentsRevoke(try onlyConsentID())
         case "consents events": return .consentsEvents(try onlyConsentID())

@@ -13,17 +13,46 @@ struct RefreshBuilder {
         "--provider", "--subject", "--include-failing", "--limit", "--concurrency", "--rate", "--dry-run",
     ]
 
+    /// What excludes each other: the ways to say what is meant.
+    private static let ranges = ["--due", "--all", "--plan", "--simulate"]
+
     func command() throws(UsageError) -> Command {
-        let ranges = ["--due", "--all"].filter(arguments.isSet)
-        if ranges.count > 1 { throw .notTogether("'--due'", "'--all'", command: words) }
-        guard let range = ranges.first else {
-            if let option = RefreshBuilder.sweepOptions.first(where: arguments.isSet) {
-                throw .optionNeeds(option, "'--due' or '--all'", command: words)
-            }
-            return .refresh(try consentIDs())
+        let ranges = RefreshBuilder.ranges.filter(arguments.isSet)
+        if ranges.count > 1 { throw .notTogether("'\(ranges[0])'", "'\(ranges[1])'", command: words) }
+        if arguments.isSet("--svg"), ranges.first != "--simulate" {
+            throw .optionNeeds("--svg", "'--simulate'", command: words)
         }
+        guard let range = ranges.first else { return try named() }
         if !arguments.operands.isEmpty { throw .notTogether("an ID", "'\(range)'", command: words) }
-        return .refreshSweep(try sweep(range == "--due" ? .due : .all))
+        if arguments.isSet("--force") { throw .optionNeeds("--force", "the ID of a consent", command: words) }
+        switch range {
+        case "--due": return .refreshSweep(try sweep(.due))
+        case "--all": return .refreshSweep(try sweep(.all))
+        default: return try outlook(range)
+        }
+    }
+
+    private func named() throws(UsageError) -> Command {
+        if let option = RefreshBuilder.sweepOptions.first(where: arguments.isSet) {
+            throw .optionNeeds(option, "'--due' or '--all'", command: words)
+        }
+        return .refresh(try consentIDs(), isForced: arguments.isSet("--force"))
+    }
+
+    /// What looks ahead takes no option of a sweep but the provider.
+    private func outlook(_ range: String) throws(UsageError) -> Command {
+        if let option = RefreshBuilder.sweepOptions.first(where: { $0 != "--provider" && arguments.isSet($0) }) {
+            throw .optionNeeds(option, "'--due' or '--all'", command: words)
+        }
+        let provider = arguments.value("--provider")
+        guard let text = arguments.value("--simulate") else { return .refreshPlan(provider: provider) }
+        let minutes = DurationText.duration(text).map { Int($0.milliseconds / 60_000) } ?? 0
+        guard (ForecastRequest.leastMinutes...ForecastRequest.mostMinutes).contains(minutes) else {
+            throw .invalidValue(
+                text, what: "'--simulate'", expected: "a duration from 1h to 31d, as in 24h", command: words)
+        }
+        return .refreshForecast(
+            ForecastRequest(minutes: minutes, provider: provider, chartPath: arguments.value("--svg")))
     }
 
     private func consentIDs() throws(UsageError) -> [ConsentID] {
@@ -33,7 +62,9 @@ struct RefreshBuilder {
             let id = try builder.consentID(operand)
             if !ids.contains(id) { ids.append(id) }
         }
-        if ids.isEmpty { throw .argumentMissing("the ID of a consent, '--due' or '--all'", command: words) }
+        if ids.isEmpty {
+            throw .argumentMissing("the ID of a consent, '--due', '--all', '--plan' or '--simulate'", command: words)
+        }
         return ids
     }
 

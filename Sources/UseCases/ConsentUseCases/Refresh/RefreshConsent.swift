@@ -34,19 +34,19 @@ package final class RefreshConsent: Sendable {
     package func callAsFunction(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure)
         -> OpenedConsent
     {
-        try await share(id, as: .refresh, caller: caller) { $0.total }
+        try await share(id, caller: caller, because: .asked(.refresh)) { $0.total }
     }
 
     /// Waits for all that the answer may take and for its keeping, for callers who have the time.
     /// - Throws: as the call that waits for `total`.
     package func toTheEnd(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(id, as: .refresh, caller: caller) { RefreshConsent.wholeTime($0) }
+        try await share(id, caller: caller, because: .asked(.refresh)) { RefreshConsent.wholeTime($0) }
     }
 
     /// On an operator's word: where one trial at a time goes out to the provider, this one does at once.
     /// - Throws: as the call that waits for `total`.
     package func asTrial(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(id, as: .operatorsRefresh, caller: caller) { RefreshConsent.wholeTime($0) }
+        try await share(id, caller: caller, because: .asked(.operatorsRefresh)) { RefreshConsent.wholeTime($0) }
     }
 
     /// All that an answer may take, and its keeping.
@@ -59,14 +59,21 @@ package final class RefreshConsent: Sendable {
     /// - Returns: the record as it is then.
     /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it.
     package func whereDue(_ due: DueRefresh, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(due.id, as: .refresh, caller: caller, where: due) { RefreshConsent.wholeTime($0) }
+        try await share(due.id, caller: caller, because: .due(due)) { RefreshConsent.wholeTime($0) }
+    }
+
+    /// Waits to the end, and sends the kept tokens of a grant that needs a new consent once more: an operator knows that
+    /// the provider's word was wrong.
+    /// - Throws: as the call that waits for `total`.
+    package func forced(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
+        try await share(id, caller: caller, because: .forced) { RefreshConsent.wholeTime($0) }
     }
 
     /// How long a store that takes no writes may hold up what came back.
     private static let keepingTime = Duration.seconds(30)
 
     private func share(
-        _ id: ConsentID, as asker: ProviderAsker, caller: CallerIdentity, where due: DueRefresh? = nil,
+        _ id: ConsentID, caller: CallerIdentity, because cause: RefreshCause,
         for patience: (ProviderTimeouts) -> Duration
     ) async throws(ConsentFailure) -> OpenedConsent {
         let startedAt = time.monotonic
@@ -74,7 +81,7 @@ package final class RefreshConsent: Sendable {
         let timeouts = directory.connection(named: record.provider.name)?.facts.timeouts
         let deadline = startedAt + (timeouts.map(patience) ?? .seconds(10))
         let shared = await flights.share(id, owner: nil, until: deadline) { [work] in
-            await work.run(id, as: asker, caller: caller, waitUntil: deadline, where: due)
+            await work.run(id, caller: caller, waitUntil: deadline, because: cause)
         }
         guard let outcome = shared.outcome else { throw .refreshPending }
         return try outcome.get()

@@ -2,6 +2,28 @@
 import Consents
 import Observability
 
+/// Why a grant is refreshed.
+enum RefreshCause: Sendable, Equatable {
+    /// Somebody asks for it.
+    case asked(ProviderAsker)
+    /// An operator wants it, even of one that needs a new consent.
+    case forced
+    /// It was found due, so.
+    case due(DueRefresh)
+
+    /// How urgently the provider is asked for it.
+    var asker: ProviderAsker {
+        switch self {
+        case .asked(let asker): asker
+        case .forced: .operatorsRefresh
+        case .due: .refresh
+        }
+    }
+
+    /// Whether nobody waits for it.
+    var isDue: Bool { if case .due = self { true } else { false } }
+}
+
 /// One refresh: claim, send, save, check, settle.
 final class RefreshFlight: Sendable {
     typealias Outcome = Result<OpenedConsent, ConsentFailure>
@@ -37,31 +59,33 @@ final class RefreshFlight: Sendable {
     /// How often a grant that another instance refreshes is looked at.
     static let pollInterval = Duration.milliseconds(250)
 
-    /// - Parameter due: the grant as it was found due; nil where somebody asks for it.
-    func run(
-        _ id: ConsentID, as asker: ProviderAsker, caller: CallerIdentity, waitUntil: Duration, where due: DueRefresh?
-    ) async -> Outcome {
+    func run(_ id: ConsentID, caller: CallerIdentity, waitUntil: Duration, because cause: RefreshCause) async
+        -> Outcome
+    {
         do throws(ConsentFailure) {
             let first = try await stored(id)
-            if let due, !due.isStill(first.record, at: time.now) { return .success(try opened(first)) }
+            if case .due(let due) = cause, !due.isStill(first.record, at: time.now) {
+                return .success(try opened(first))
+            }
             while true {
                 let current = try await stored(id)
                 if current.record.generation != first.record.generation { return .success(try opened(current)) }
                 if let found = try await answered(current) { return .success(try opened(found)) }
-                let grant = try open(current)
+                let grant = try open(current, isForced: cause == .forced)
                 var claim = RefreshClaim(
                     id: id, generation: current.record.generation,
                     attempt: AttemptID(entropy.identifier(at: time.now)),
                     judged: current.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: time.now,
                     lease: grant.lease)
-                claim.asker = asker
+                claim.asker = cause.asker
+                claim.isForced = cause == .forced
                 switch try await take(claim) {
                 case .claimed:
                     return await send(grant, claim, caller)
                 case .blocked(let until, let reason):
                     throw blocked(id, until, reason)
                 case .held:
-                    guard due == nil, time.monotonic < waitUntil else { throw .refreshPending }
+                    guard !cause.isDue, time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
                 case .refreshingStopped: throw .refreshingStopped
                 case .generationMoved, .ended:
@@ -94,7 +118,8 @@ final class RefreshFlight: Sendable {
             outcome, for: .refreshToken(claim.id, generation: claim.generation), from: grant.record.provider)
         let settling = RefreshSettling(
             flight: self, grant: grant, claim: claim, caller: caller, health: grant.note(outcome, of: claim))
-        switch RefreshStep(after: outcome) {
+        let step = RefreshStep(after: outcome)
+        switch grant.wasOver ? step.forGrantThatWasOver : step {
         case .save(let answer): return await settling.save(answer, issuedAt: issuedAt)
         case .over(let statement): return await settling.end(statement)
         case .release(let failure): return await settling.settle(.released, failure)
@@ -139,10 +164,12 @@ final class RefreshFlight: Sendable {
     }
 
     /// The grant with its refresh token, where it may be sent at all.
-    private func open(_ stored: StoredConsent) throws(ConsentFailure) -> OpenGrant {
+    /// - Parameter isForced: whether one that needs a new consent may be, as long as its tokens are kept.
+    private func open(_ stored: StoredConsent, isForced: Bool) throws(ConsentFailure) -> OpenGrant {
         let record = stored.record
         switch record.status {
         case .active, .failing: break
+        case .reauthorizationRequired where isForced && stored.tokens != nil: break
         case .reauthorizationRequired: throw .reauthorizationRequired(record.statusReason)
         case .superseded, .expired, .revoked: throw .consentEnded(record.status)
         }
@@ -204,6 +231,9 @@ struct OpenGrant: Sendable {
         }
     }
 
+    /// Whether the provider had ended it before an operator forced this try.
+    var wasOver: Bool { record.status == .reauthorizationRequired }
+
     /// Long enough to wait for the answer and to save it (refresh.md, 1).
     var lease: Duration {
         let timeouts = connection.facts.timeouts
@@ -212,9 +242,11 @@ struct OpenGrant: Sendable {
 
     /// What the call showed of its provider.
     func note(_ outcome: TokenOutcome, of claim: RefreshClaim) -> HealthNote {
-        HealthNote(
-            provider: record.provider,
-            event: HealthEvent(after: outcome, of: .grant(claim.id), reuse: connection.facts.policy.reuse),
+        var event = HealthEvent(after: outcome, of: .grant(claim.id), reuse: connection.facts.policy.reuse)
+        // It was declared dead before, and is not once more.
+        if wasOver, case .declaredDead = event { event = .codeRefused }
+        return HealthNote(
+            provider: record.provider, event: event,
             spread: RefreshPolicy.spread(of: claim.id, generation: Int64(bitPattern: claim.attempt.uuid.low)))
     }
 

@@ -44,12 +44,18 @@ struct RefreshSettling: Sendable {
 
     /// The grant is over, unless somebody else's tokens are there by now.
     func end(_ statement: ProviderStatement) async -> RefreshFlight.Outcome {
+        if grant.wasOver {
+            let reason = grant.record.statusReason ?? .providerRejected
+            let data = ["failure": EventValue.text("reauthorization_required")].merging(described(statement)) { $1 }
+            return await settle(
+                .released, .reauthorizationRequired(reason), [event(.refreshFailed, data: data).ofForcedTry])
+        }
         let wasUnknown = grant.stored.attempt != nil && grant.connection.facts.policy.reuse != .fixed
         let reason: StatusReason =
             await isOfCopy() ? .restoredBackup : wasUnknown ? .ambiguousRotation : .providerRejected
         let data = ["reason": EventValue.text(reason.rawValue)].merging(described(statement)) { first, _ in first }
         return await settle(
-            .over(reason), .reauthorizationRequired(reason), event(.reauthorizationRequired, data: data))
+            .over(reason), .reauthorizationRequired(reason), [event(.reauthorizationRequired, data: data)])
     }
 
     /// Whether the tokens came back from a copy and were never refreshed since.
@@ -59,19 +65,32 @@ struct RefreshSettling: Sendable {
     }
 
     func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure) async -> RefreshFlight.Outcome {
+        let failed = event(.refreshFailed, data: ["failure": .text(failure.word)])
+        if grant.wasOver { return await settle(change, failure, [failed.ofForcedTry]) }
         switch change {
-        case .released, .deferred: return await settle(change, failure, nil)
+        case .released, .deferred: return await settle(change, failure, [])
         case .failing, .unknown, .over: break
         }
-        return await settle(change, failure, event(.refreshFailed, data: ["failure": .text(failure.word)]))
+        return await settle(change, failure, [failed] + (await warning().map { [$0] } ?? []))
     }
 
-    private func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure, _ event: EventDraft?) async
-        -> RefreshFlight.Outcome
-    {
+    /// Tells once a generation that a refresh token nears its end while tries fail. Where the store does not say whether
+    /// it was told, the next failure tells.
+    private func warning() async -> EventDraft? {
+        let timing = grant.record.timing
+        guard let life = grant.connection.facts.policy.refreshTokenLife(timing), flight.time.now >= life.warnsAt,
+            let events = try? await flight.store.events(of: claim.id),
+            !events.contains(where: { $0.draft.type == .reauthorizationSoon && $0.draft.at >= timing.issuedAt })
+        else { return nil }
+        return event(.reauthorizationSoon, data: ["refresh_token_ends_at": .integer(life.end.milliseconds)])
+    }
+
+    private func settle(
+        _ change: RefreshSettlement.Change, _ failure: ConsentFailure, _ events: [EventDraft]
+    ) async -> RefreshFlight.Outcome {
         var settlement = RefreshSettlement(
             id: claim.id, generation: claim.generation, attempt: claim.attempt, change: change, at: flight.time.now,
-            events: event.map { [$0] } ?? [])
+            events: events)
         settlement.health = health
         settlement.dueIfHeld = grant.connection.facts.policy.nextTry(
             of: grant.record, sentAt: claim.at, at: settlement.at)
@@ -111,10 +130,11 @@ struct RefreshSettling: Sendable {
             of: answer, issuedAt: issuedAt, replacing: grant.record.timing, isRefreshable: true,
             spread: RefreshPolicy.spread(of: claim.id, generation: generation))
         let granted = answer.scopes ?? grant.record.granted
-        let data: [String: EventValue] = [
+        var data: [String: EventValue] = [
             "generation": .integer(generation), "scopes_granted": .text(granted.blankSeparated),
             "access_token_expires_at": .integer(timing.accessTokenExpiresAt.milliseconds),
         ]
+        if !answer.oddities.isEmpty { data["oddities"] = .text(answer.oddities.joined(separator: " ")) }
         var write = TokenWrite(
             id: claim.id, attempt: claim.attempt, expectedGeneration: claim.generation,
             tokens: try flight.vault.seal(tokens, generation: generation, under: grant.key), timing: timing,

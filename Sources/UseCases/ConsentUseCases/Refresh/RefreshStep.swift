@@ -33,4 +33,12 @@ package enum RefreshStep: Sendable {
             self = .ambiguous(.refreshUnknown(retryAfter: delay, statement))
         }
     }
+
+    /// What it means for a grant that was over before an operator forced a try: whatever fails, it stays over.
+    package var forGrantThatWasOver: RefreshStep {
+        switch self {
+        case .postpone(let failure), .backOff(let failure), .ambiguous(let failure): .release(failure)
+        case .save, .over, .release: self
+        }
+    }
 }

@@ -115,13 +115,13 @@ struct SchedulerTests {
         }
     }
 
-    @Test("a provider that fails everything is asked little, and once it answers all that waits goes out at its rate")
+    @Test("a provider that turns calls away is left alone as long as it says, then what waits goes out at its rate")
     func outage() async throws {
         let (isDown, asked) = (Locked(true), Locked(0))
         let provider = try RotatingScript { call, _, _ in
             guard call == .refresh, isDown.withLock({ $0 }) else { return nil }
             asked.withLock { $0 += 1 }
-            return .http(404, "<html>somewhere else</html>")
+            return .http(503, "", fields: ["Retry-After: 1"])
         }
         defer { provider.script.provider.stop() }
         let settings = Self.policy + "\n    rate_limit: 40/s"
@@ -129,13 +129,15 @@ struct SchedulerTests {
         try await TestGateway.with(provider: url, providerSettings: settings, refresh: "concurrency: 4") { gateway in
             let ids = try await make(60, at: gateway)
             try AgedStore.ageTokens(in: gateway.folder, bySeconds: 3600)
-            // The pass that meets it gives up after eight and what is under way; then one call at a time is tried.
-            try await onOwnThread { blockUntil { asked.withLock { $0 } >= 10 } }
+            // Those that are under way when the first is turned away, and no other before a second has passed.
+            try await onOwnThread { blockUntil { asked.withLock { $0 } >= 5 } }
             isDown.withLock { $0 = false }
-            try await onOwnThread { blockUntil { provider.refreshes.count >= 60 } }
+            // Those that were turned away wait for a minute or two.
+            let later = asked.withLock { $0 }
+            #expect(later <= 8)
+            try await onOwnThread { blockUntil { provider.refreshes.count >= 60 - later } }
             try await settled(gateway)
-            #expect(asked.withLock { $0 } <= 16)
-            #expect(try await generations(ids, at: gateway) == Array(repeating: 2, count: 60))
+            #expect(try await generations(ids, at: gateway).count { $0 == 2 } == 60 - later)
             let times = provider.refreshes
             #expect(
                 times.allSatisfy { start in

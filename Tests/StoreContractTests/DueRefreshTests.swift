@@ -85,26 +85,6 @@ struct DueRefreshTests {
         #expect(try await store.nextDue(of: Make.provider) == late.advanced(by: .seconds(60)))
     }
 
-    @Test("when a provider answers again, what failed since then is due at once, what is in doubt is not")
-    func recalled() async throws {
-        let store = try StorePlace(.sqlite).open()
-        let (failed, inDoubt) = (Make.attempt(), Make.attempt())
-        let failing = try await store.keepConsent(consent(due: 10)).id
-        let unknown = try await store.keepConsent(consent(due: 10)).id
-        let backoff = late.advanced(by: .seconds(20_000))
-        _ = try await store.claimRefresh(Make.claim(failing, failed))
-        _ = try await store.settleRefresh(Make.settlement(failing, failed, .failing(dueAt: backoff)))
-        _ = try await store.claimRefresh(Make.claim(unknown, inDoubt))
-        _ = try await store.settleRefresh(Make.settlement(unknown, inDoubt, .unknown(dueAt: backoff)))
-        #expect(try await due(store, at: late).isEmpty)
-        let longAfter = late.advanced(by: .seconds(60))
-        #expect(try await store.recallFailing(of: Make.provider, since: longAfter, at: late, limit: 10) == 0)
-        #expect(try await store.recallFailing(of: acme, since: Make.now, at: late, limit: 10) == 0)
-        #expect(try await store.recallFailing(of: Make.provider, since: Make.now, at: late, limit: 10) == 1)
-        #expect(try await store.recallFailing(of: Make.provider, since: Make.now, at: late, limit: 10) == 0)
-        #expect(try await due(store, at: late) == [failing])
-    }
-
     @Test("who watches is told how much is due, since when, and how much is in doubt")
     func tally() async throws {
         let store = try StorePlace(.sqlite).open()

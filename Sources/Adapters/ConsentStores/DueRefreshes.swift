@@ -47,16 +47,6 @@ extension SQLiteStore: DueRefreshes {
             _ = try connection.run(DueQueries.postpone, later, due.id, due.generation, now)
         }
     }
-
-    @discardableResult
-    package func recallFailing(of provider: ProviderKey, since: Instant, at now: Instant, limit: Int)
-        async throws(StoreFailure) -> Int
-    {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            try connection.run(
-                DueQueries.recall, now, provider.name, now, provider.environmentColumn, since, max(0, limit))
-        }
-    }
 }
 
 private func grants(_ rows: borrowing SQLiteStatement, _ idleLife: Duration?) throws(SQLiteError) -> [DueRefresh] {
@@ -114,12 +104,5 @@ enum DueQueries {
         """
         UPDATE consents SET due_at = ?
         WHERE id = ? AND generation = ? AND due_at IS NOT NULL AND due_at <= ? AND attempt_phase IS NOT 'sent'
-        """)
-    static let recall = SQLiteQuery(
-        """
-        UPDATE consents SET due_at = ? WHERE rowid IN (
-            SELECT rowid FROM consents INDEXED BY consents_by_provider
-            WHERE provider = ? AND status = 'failing' AND due_at > ? AND attempt_phase IS NULL AND environment = ?
-                AND updated_at >= ? LIMIT ?)
         """)
 }

@@ -76,7 +76,6 @@ package final class BackgroundWork: Sendable {
     private let profilePasses: [ProviderKey: ProfilePass]
 
     private static let deliveries = 64
-    private static let recalled = 500
 
     package init(_ parts: Parts, _ rules: Rules, _ conditions: PassConditions) {
         self.parts = parts
@@ -110,18 +109,15 @@ package final class BackgroundWork: Sendable {
     }
 
     /// One pass.
-    /// - Parameter trouble: since when the work has had trouble; then one call is tried first. Nil where it had none.
-    package func pass(_ work: ScheduledWork, inTroubleSince trouble: Instant?) async -> (end: PassEnd, done: Done) {
+    /// - Parameter isProbing: whether the work had trouble last: then one call is tried first.
+    package func pass(_ work: ScheduledWork, isProbing: Bool) async -> (end: PassEnd, done: Done) {
         var done = Done()
         guard conditions.mayBegin() else { return (.interrupted, done) }
         switch work {
         case .refreshes(let key):
             guard let pass = refreshPasses[key] else { return (.idle(next: nil), done) }
-            let ended = await pass.run(isProbing: trouble != nil, conditions)
+            let ended = await pass.run(isProbing: isProbing, conditions)
             done.refreshes = ended.tally
-            if let trouble, ended.tally.done > 0, ended.end != .troubled {
-                return (await recall(key, since: trouble) ? .more : ended.end, done)
-            }
             return (ended.end, done)
         case .profiles(let key):
             guard let pass = profilePasses[key] else { return (.idle(next: nil), done) }
@@ -146,23 +142,5 @@ package final class BackgroundWork: Sendable {
             done.retention = ended.done
             return (ended.end, done)
         }
-    }
-
-    /// A provider answers again: what failed meanwhile need not wait for its backoff. It is due from now on, and goes
-    /// out no faster than anything else that is due.
-    private func recall(_ key: ProviderKey, since: Instant) async -> Bool {
-        var count = 0
-        while conditions.mayBegin() {
-            let now = parts.time.now
-            guard
-                let some = try? await parts.store.recallFailing(
-                    of: key, since: since, at: now, limit: BackgroundWork.recalled), some > 0
-            else { break }
-            count += some
-        }
-        if count > 0 {
-            parts.log.notice("a provider answers again", [Fact(.provider, key.name), Fact(.count, count)])
-        }
-        return count > 0
     }
 }

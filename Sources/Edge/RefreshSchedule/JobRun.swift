@@ -33,7 +33,7 @@ package struct JobRun: Sendable {
     ) {
         var done = BackgroundWork.Done()
         while true {
-            let pass = await work.pass(one, inTroubleSince: nil)
+            let pass = await work.pass(one, isProbing: false)
             done += pass.done
             if pass.end != .more { return (one, pass.end, done) }
         }

@@ -43,6 +43,8 @@ final class RefreshPass: Sendable {
         case passedOver
         case failed
         case troubled
+        /// Nobody may call the provider now; nothing was sent.
+        case blocked
     }
 
     private struct Ended: Sendable {
@@ -55,12 +57,14 @@ final class RefreshPass: Sendable {
         var tally = PassTally()
         var troublesInARow = 0
         var isProbing: Bool
+        var isBlocked = false
         var underWay: [ConsentID: DueRefresh] = [:]
 
         mutating func take(_ ended: Ended) {
             underWay[ended.due.id] = nil
             switch ended.verdict {
             case .passedOver: break
+            case .blocked: isBlocked = true
             case .done:
                 tally.done += 1
                 troublesInARow = 0
@@ -101,6 +105,7 @@ final class RefreshPass: Sendable {
                 continue
             }
             if page.isEmpty {
+                course.isBlocked = false
                 if let until = await conditions.blockedUntil(facts.key) {
                     return .blocked(for: time.now.duration(to: until))
                 }
@@ -111,12 +116,14 @@ final class RefreshPass: Sendable {
                     continue
                 }
             }
+            // What holds a call back is told where the next page would be read.
+            if course.isBlocked { page = [] }
             guard let due = page.popFirst() else { continue }
             guard await budgets.waitForTurn(facts.key.name, while: conditions.mayBegin) else { return .interrupted }
             await slots.take()
             course.underWay[due.id] = due
             group.addTask {
-                let verdict = await self.refresh(due)
+                let verdict = await self.refresh(due, conditions)
                 await self.slots.giveBack()
                 return Ended(due: due, verdict: verdict)
             }
@@ -143,11 +150,15 @@ final class RefreshPass: Sendable {
         return .troubled
     }
 
-    private func refresh(_ due: DueRefresh) async -> Verdict {
+    private func refresh(_ due: DueRefresh, _ conditions: PassConditions) async -> Verdict {
         do throws(ConsentFailure) {
-            let record = try await refresh.whereDue(due, caller: RefreshPass.caller).record
+            let record = try await refresh.whereDue(due, waitsForOthers: false, caller: RefreshPass.caller)
+                .record
             return record.generation == due.generation ? .passedOver : .done
         } catch {
+            if case .providerUnavailable(_, nil) = error, await conditions.blockedUntil(facts.key) != nil {
+                return .blocked
+            }
             let (verdict, wait) = RefreshPass.verdict(on: error)
             if verdict != .troubled || !error.isOfTheStore { await postpone(due, by: wait) }
             return verdict

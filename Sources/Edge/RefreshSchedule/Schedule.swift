@@ -5,20 +5,13 @@ internal import NativeSystem
 /// The loop that sleeps: begins what the plan names, and asks it again when something has ended or its time has come.
 package final class Schedule: Sendable {
     private enum Event: Sendable {
-        /// With the time at which it began.
-        case ended(ScheduledWork, PassEnd, since: Instant)
+        case ended(ScheduledWork, PassEnd)
         case woke(Duration)
     }
 
     private let work: BackgroundWork
     private let time: any Timekeeper
-    private let passes = Locked(Passes())
-
-    private struct Passes {
-        var underWay = 0
-        /// Since when works have had trouble.
-        var trouble: [ScheduledWork: Instant] = [:]
-    }
+    private let underWay = Locked(0)
 
     package init(_ work: BackgroundWork, time: any Timekeeper) {
         self.work = work
@@ -26,7 +19,7 @@ package final class Schedule: Sendable {
     }
 
     /// Passes that have not ended; none is begun any more once the process drains.
-    package var passesUnderWay: Int { passes.withLock { $0.underWay } }
+    package var passesUnderWay: Int { underWay.withLock { $0 } }
 
     /// Returns when its task is cancelled and the passes under way have ended.
     package func run() async {
@@ -35,16 +28,17 @@ package final class Schedule: Sendable {
             var alarm: Duration?
             while !Task.isCancelled {
                 for work in work.mayBegin ? plan.begin(at: time.monotonic) : [] {
-                    passes.withLock { $0.underWay += 1 }
-                    group.addTask { await self.pass(work) }
+                    underWay.withLock { $0 += 1 }
+                    let isProbing = plan.isProbing(work)
+                    group.addTask { .ended(work, await self.work.pass(work, isProbing: isProbing).end) }
                 }
                 if let wakeAt = wakeAt(plan), alarm.map({ wakeAt < $0 }) ?? true {
                     alarm = wakeAt
                     group.addTask { await self.sleep(until: wakeAt) }
                 }
                 switch await group.next() {
-                case .ended(let work, let end, let since)?:
-                    note(work, end, since)
+                case .ended(let work, let end)?:
+                    underWay.withLock { $0 -= 1 }
                     plan.end(work, end, at: time.monotonic)
                 case .woke(let at)?: if alarm == at { alarm = nil }
                 case nil: return
@@ -52,12 +46,6 @@ package final class Schedule: Sendable {
             }
             group.cancelAll()
         }
-    }
-
-    private func pass(_ work: ScheduledWork) async -> Event {
-        let start = time.now
-        let since = passes.withLock { $0.trouble[work] }
-        return .ended(work, await self.work.pass(work, inTroubleSince: since).end, since: start)
     }
 
     /// A process that drains is only waited for.
@@ -68,16 +56,5 @@ package final class Schedule: Sendable {
     private func sleep(until wakeAt: Duration) async -> Event {
         try? await time.sleep(until: wakeAt)
         return .woke(wakeAt)
-    }
-
-    private func note(_ work: ScheduledWork, _ end: PassEnd, _ start: Instant) {
-        passes.withLock { passes in
-            passes.underWay -= 1
-            if end != .troubled {
-                passes.trouble[work] = nil
-            } else if passes.trouble[work] == nil {
-                passes.trouble[work] = start
-            }
-        }
     }
 }

@@ -144,7 +144,8 @@ struct Gateway: Sendable {
 
     /// The consents that a sweep refreshes.
     func candidates(_ selection: RefreshSelection, limit: Int?, _ time: any Timekeeper) -> RefreshCandidates {
-        RefreshCandidates(selection, limit: limit, store: store, vault: vault, time: time)
+        RefreshCandidates(
+            selection, limit: limit, providers: directory.all.map(\.facts), store: store, vault: vault, time: time)
     }
 
     /// The time between two refreshes of a provider's backlog: background work takes four fifths of its rate.

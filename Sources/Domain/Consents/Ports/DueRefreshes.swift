@@ -16,12 +16,6 @@ package protocol DueRefreshes: Sendable {
     /// Puts off a grant that cannot be sent for a reason of its own, where its generation is still the one given and it
     /// is due and nobody's.
     func postpone(_ due: DueRefresh, until later: Instant, at now: Instant) async throws(StoreFailure)
-    /// Makes those due that began to fail after `since`, at a provider that answers again. Those whose last sending is
-    /// in doubt keep their time.
-    /// - Returns: how many.
-    @discardableResult
-    func recallFailing(of provider: ProviderKey, since: Instant, at now: Instant, limit: Int)
-        async throws(StoreFailure) -> Int
 }
 
 /// A grant that is due, as it was read.

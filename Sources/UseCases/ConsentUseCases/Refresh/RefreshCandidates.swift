@@ -30,16 +30,21 @@ package struct RefreshSelection: Sendable {
     }
 }
 
-/// The records of a selection one after the other, newest first, read from the store a page at a time.
+/// The records of a selection one after the other, read from the store a page at a time.
 ///
-/// It goes by the records' identifiers, so a record comes once, whatever its refresh makes of it meanwhile.
+/// Those that are due come as the scheduler takes them, what ends first before the others; of a person, or with those
+/// whose next try is not due, they are looked for among all records, newest first. A record comes once, whatever its
+/// refresh makes of it meanwhile.
 package struct RefreshCandidates: Sendable {
-    private let store: any ConsentStore
+    private let store: any ConsentStore & DueRefreshes
+    private let providers: [ProviderFacts]
     private let time: any Timekeeper
     private let selection: RefreshSelection
     private let limit: Int
     private var query: ConsentQuery
     private var page: ArraySlice<ConsentRecord> = []
+    /// Found due and not yet read; nil before they were looked for.
+    private var due: ArraySlice<DueRefresh>?
     /// How many were found until now.
     package private(set) var known = 0
     /// Whether no more than those will be found.
@@ -47,13 +52,18 @@ package struct RefreshCandidates: Sendable {
 
     /// What the largest page of the store holds.
     private static let pageSize = 200
+    /// So many that are due are found at once, and no more.
+    private static let mostDue = 100_000
 
-    /// - Parameter limit: records at most; nil sets none.
+    /// - Parameters:
+    ///   - limit: records at most; nil sets none.
+    ///   - providers: those that are configured: what is due at another one nobody can refresh.
     package init(
-        _ selection: RefreshSelection, limit: Int?, store: any ConsentStore, vault: any TokenVault,
-        time: any Timekeeper
+        _ selection: RefreshSelection, limit: Int?, providers: [ProviderFacts],
+        store: any ConsentStore & DueRefreshes, vault: any TokenVault, time: any Timekeeper
     ) {
         self.store = store
+        self.providers = providers.filter { selection.provider == nil || $0.key.name == selection.provider }
         self.time = time
         self.selection = selection
         self.limit = limit ?? .max
@@ -64,8 +74,35 @@ package struct RefreshCandidates: Sendable {
 
     /// - Returns: nil after the last one.
     package mutating func next() async throws(StoreFailure) -> ConsentRecord? {
+        if isOfDue { return try await nextDue() }
         while page.isEmpty && !isKnownWhole { try await readPage() }
         return page.popFirst()
+    }
+
+    /// Whether the store finds them by their time.
+    package var isOfDue: Bool { selection.isDueOnly && !selection.includesFailing && selection.subject == nil }
+
+    private mutating func nextDue() async throws(StoreFailure) -> ConsentRecord? {
+        var waiting: ArraySlice<DueRefresh>
+        if let due { waiting = due } else { waiting = try await findDue() }
+        defer { due = waiting }
+        while let one = waiting.popFirst() {
+            if let record = try await store.consent(one.id)?.record { return record }
+        }
+        return nil
+    }
+
+    private mutating func findDue() async throws(StoreFailure) -> ArraySlice<DueRefresh> {
+        var found: [DueRefresh] = []
+        for facts in providers {
+            found += try await store.dueRefreshes(
+                of: facts.key, idleLife: facts.policy.idleLife, at: time.now,
+                limit: min(limit, RefreshCandidates.mostDue))
+        }
+        let first = found.sorted { $0.precedes($1) }.prefix(limit)
+        known = first.count
+        isKnownWhole = true
+        return first
     }
 
     private mutating func readPage() async throws(StoreFailure) {

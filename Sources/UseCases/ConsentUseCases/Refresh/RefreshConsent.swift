@@ -56,10 +56,16 @@ package final class RefreshConsent: Sendable {
 
     /// Refreshes a grant that was found due, to the end, where it is still as it was found: who has new tokens meanwhile,
     /// or another time, is left alone.
+    /// - Parameter waitsForOthers: whether another instance that is refreshing it is waited for.
     /// - Returns: the record as it is then.
-    /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it.
-    package func whereDue(_ due: DueRefresh, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(due.id, caller: caller, because: .due(due)) { RefreshConsent.wholeTime($0) }
+    /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it and
+    ///   is not waited for.
+    package func whereDue(
+        _ due: DueRefresh, waitsForOthers: Bool, caller: CallerIdentity
+    ) async throws(ConsentFailure) -> OpenedConsent {
+        try await share(due.id, caller: caller, because: .due(due, waitsForOthers: waitsForOthers)) {
+            RefreshConsent.wholeTime($0)
+        }
     }
 
     /// Waits to the end, and sends the kept tokens of a grant that needs a new consent once more: an operator knows that

@@ -8,8 +8,8 @@ enum RefreshCause: Sendable, Equatable {
     case asked(ProviderAsker)
     /// An operator wants it, even of one that needs a new consent.
     case forced
-    /// It was found due, so.
-    case due(DueRefresh)
+    /// It was found due, so; another instance that is refreshing it is waited for or not.
+    case due(DueRefresh, waitsForOthers: Bool)
 
     /// How urgently the provider is asked for it.
     var asker: ProviderAsker {
@@ -20,8 +20,8 @@ enum RefreshCause: Sendable, Equatable {
         }
     }
 
-    /// Whether nobody waits for it.
-    var isDue: Bool { if case .due = self { true } else { false } }
+    /// Whether another instance's refresh of the same grant is as good as one's own.
+    var waitsForOthers: Bool { if case .due(_, let waits) = self { waits } else { true } }
 }
 
 /// One refresh: claim, send, save, check, settle.
@@ -64,7 +64,7 @@ final class RefreshFlight: Sendable {
     {
         do throws(ConsentFailure) {
             let first = try await stored(id)
-            if case .due(let due) = cause, !due.isStill(first.record, at: time.now) {
+            if case .due(let due, _) = cause, !due.isStill(first.record, at: time.now) {
                 return .success(try opened(first))
             }
             while true {
@@ -85,7 +85,7 @@ final class RefreshFlight: Sendable {
                 case .blocked(let until, let reason):
                     throw blocked(id, until, reason)
                 case .held:
-                    guard !cause.isDue, time.monotonic < waitUntil else { throw .refreshPending }
+                    guard cause.waitsForOthers, time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
                 case .refreshingStopped: throw .refreshingStopped
                 case .generationMoved, .ended:

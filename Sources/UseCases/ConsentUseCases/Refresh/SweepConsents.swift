@@ -81,7 +81,9 @@ package struct SweepConsents: Sendable {
                         break
                     }
                     mayBeginAt = time.monotonic + pace.spacing
-                    group.addTask { [place = begun] in (place, await one(record, caller, tell)) }
+                    group.addTask { [place = begun, isOfDue = candidates.isOfDue] in
+                        (place, await one(record, isOfDue: isOfDue, caller, tell))
+                    }
                     begun += 1
                 }
             } catch {
@@ -93,11 +95,25 @@ package struct SweepConsents: Sendable {
     }
 
     private func one(
-        _ found: ConsentRecord, _ caller: CallerIdentity, _ tell: @Sendable (SweepEvent) -> Void
+        _ found: ConsentRecord, isOfDue: Bool, _ caller: CallerIdentity, _ tell: @Sendable (SweepEvent) -> Void
     ) async -> SweptConsent {
-        let outcome = await outcome(of: found, caller)
+        let outcome = await isOfDue ? outcomeWhereDue(found, caller) : outcome(of: found, caller)
         if case .failed = outcome { tell(.ended(isRefreshed: false)) } else { tell(.ended(isRefreshed: true)) }
         return SweptConsent(id: found.id, outcome: outcome)
+    }
+
+    /// One that another process has refreshed since it was found is left alone.
+    private func outcomeWhereDue(_ found: ConsentRecord, _ caller: CallerIdentity) async -> SweptConsent.Outcome {
+        let due = DueRefresh(
+            id: found.id, generation: found.generation, dueAt: found.timing.dueAt ?? time.now, endsAt: nil)
+        do throws(ConsentFailure) {
+            let record = try await refresh.whereDue(due, waitsForOthers: true, caller: caller).record
+            // Another process has tried it, and it waits for its next try.
+            guard record.generation != found.generation else { return .failed(.refreshPending) }
+            return .refreshed(nextAt: record.timing.dueAt)
+        } catch {
+            return .failed(error)
+        }
     }
 
     /// Its page may have been read a while ago, so the record is read again: who has new tokens needs no others.

@@ -29,6 +29,8 @@ KILL_STEPS = [("posted", 14), ("request", 0), ("request", 3), ("taken", 0), ("an
 STOP_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 OUTAGE_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 POOL = 24
+# How many others are refreshed before grants that may have died of a round are looked at.
+LIVING = 8
 # How often a round leaves it to the schedulers and a `job` to refresh what is due.
 UNASKED = 0.2
 GRANTS_AT_ONCE = 3
@@ -370,6 +372,9 @@ class Combination:
         now = time.monotonic()
         for consent in consents:
             self.unsettled.setdefault(consent, (now, what))
+        if self.kind == "forbidden" and len(self.unsettled) < len(self.grants):
+            self.open_up()
+            self.live_on(LIVING)
         self.settle_those_that_can()
 
     def settle_those_that_can(self):
@@ -380,7 +385,7 @@ class Combination:
                 # An operator's word is a trial at once; his, too, is what verdicts that are held wait for.
                 self.next_trial[consent] = now + 3
                 self.ask_by_command(consent)
-                if now > since + PATIENCE / 2:
+                if now > since + 2 * LIFETIME:
                     self.command("incidents", "confirm", "paypal")
             if answer and answer[0] == 200:
                 self.decide(consent, what, answer[1]["status"], answer[1]["status_reason"])
@@ -399,12 +404,12 @@ class Combination:
             del self.grants[consent]
             self.renewed += 1
             self.fill()
-            self.live_on(3)
 
     def live_on(self, count):
         """Most grants are well, as a provider's are: else all that die of lost answers are held to be its fault."""
-        for consent in self.random.sample(list(self.grants), min(count, len(self.grants))):
-            if consent not in self.unsettled:
+        for consent in self.random.sample(list(self.grants), len(self.grants)):
+            if count and consent not in self.unsettled:
+                count -= 1
                 self.ask(consent, self.random.choice(self.gateways))
 
     def open_up(self):
@@ -420,7 +425,8 @@ class Combination:
             if answer and answer[0] == 200 or self.command("refresh", consent):
                 return
             if answer and answer[0] == 409:
-                self.settle([consent], "between rounds")
+                self.unsettled.setdefault(consent, (time.monotonic(), "between rounds"))
+                self.settle_those_that_can()
         raise Failure(f"{self.kind}, {self.processes}: no refresh got through for {PATIENCE:.0f} s")
 
     def finish(self):

@@ -180,9 +180,9 @@ def remove_lock(pid):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("kills", 120), ("stops", 6), ("outages", 18)):
+    for name, default in (("kills", 90), ("stops", 6), ("outages", 12)):
         parser.add_argument(name, type=int, nargs="?", default=default)
-    parser.add_argument("--jobs", type=int, default=2, help="combinations side by side")
+    parser.add_argument("--jobs", type=int, default=3, help="combinations side by side")
     parser.add_argument("--seed", default=secrets.token_hex(4))
     parser.add_argument("--only", help="KIND/PROCESSES, as in forbidden/3; prints its JSON")
     given = parser.parse_args()

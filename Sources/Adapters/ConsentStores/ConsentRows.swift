@@ -12,7 +12,8 @@ enum ConsentRows {
         is_refreshable, last_refreshed_at, refresh_failures,
         app_platform, app_product_name, app_sdk_version, notice, notice_is_assumed, created_at, updated_at,
         subject_index, key_sealed, subject_sealed, provider_subject_index, provider_subject_sealed,
-        tokens_sealed, profile_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at
+        tokens_sealed, profile_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at,
+        spare_tokens_sealed, spare_generation, has_rotated
         """
     /// Of an erased one nothing is left to hand out.
     private static let byID = SQLiteQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
@@ -26,11 +27,15 @@ enum ConsentRows {
 
     private static func consent(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> StoredConsent {
         let record = try record(row)
-        return StoredConsent(
+        var stored = StoredConsent(
             record: record, subjectIndex: BlindIndex(row.blob()), key: row.optionalSealed(),
             subject: row.optionalSealed(), providerSubjectIndex: row.optionalIndex(),
             providerSubject: row.optionalSealed(), tokens: row.optionalSealed(), profile: row.optionalSealed(),
             attempt: try attempt(row))
+        let (spare, generation) = (row.optionalSealed(), row.integer())
+        stored.spare = spare.map { SpareTokens(sealed: $0, generation: generation) }
+        stored.hasRotated = row.flag()
+        return stored
     }
 
     private static func record(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> ConsentRecord {

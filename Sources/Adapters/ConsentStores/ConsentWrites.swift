@@ -181,13 +181,14 @@ private enum ConsentQueries {
             app_sdk_version = ?, notice = ?, notice_is_assumed = ?, updated_at = ?, refresh_failures = 0,
             due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
             attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, unknown_attempt_id = NULL,
-            unknown_owner = NULL, unknown_sent_at = NULL, spare_tokens_sealed = NULL, spare_generation = NULL
+            unknown_owner = NULL, unknown_sent_at = NULL, spare_tokens_sealed = NULL, spare_generation = NULL,
+            saved_attempt = NULL
         WHERE id = ?
         """)
     static let expire = SQLiteQuery(
         """
         UPDATE consents SET status = 'expired', status_reason = 'no_refresh_token', tokens_sealed = NULL,
-            due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
+            spare_tokens_sealed = NULL, spare_generation = NULL, due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
             attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, updated_at = ?
         WHERE id = ?
         """)

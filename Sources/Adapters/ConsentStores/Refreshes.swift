@@ -103,12 +103,15 @@ extension WritingRules {
         }
         if let note = write.health { try take(note, of: write.attempt, at: write.at, in: connection) }
         guard let row, row.status.isLive else { return .ended }
-        guard row.generation == write.expectedGeneration else { return .generationMoved }
+        guard row.generation == write.expectedGeneration else {
+            try keepSpare(write, in: row, in: connection)
+            return .generationMoved
+        }
         let timing = write.timing
         try connection.run(
             RefreshQueries.save, write.tokens, timing.issuedAt, timing.accessTokenExpiresAt,
             timing.refreshTokenExpiresAt, timing.dueAt, write.isRefreshable, write.granted, write.attempt, write.at,
-            write.at, write.id)
+            write.at, write.hasRotated, write.id)
         try append(write.events, to: write.id, in: connection)
         return .written
     }
@@ -208,6 +211,7 @@ private enum RefreshQueries {
         UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
             issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
             granted_scopes = ?, saved_attempt = ?, last_refreshed_at = ?, updated_at = ?, refresh_failures = 0,
+            has_rotated = max(has_rotated, ?), spare_tokens_sealed = NULL, spare_generation = NULL,
             last_outcome = 'refreshed', due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL,
             attempt_owner = NULL, attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL,
             unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL

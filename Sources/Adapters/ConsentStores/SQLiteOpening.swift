@@ -14,7 +14,8 @@ func prepareFile(_ path: String) throws(StoreFailure) {
 /// A write-ahead log without its database holds commits of a store that was lost or moved: an empty database made beside
 /// it would let SQLite throw them away.
 func refuseOrphanedLog(of path: String) throws(StoreFailure) {
-    guard try identity(of: path) == nil, try identity(of: path + "-wal") != nil else { return }
+    guard try identity(of: path + "-wal") != nil else { return }
+    guard try identity(of: path) == nil else { return try refuseForeignLog(of: path) }
     throw .outOfReach("the database is gone, but its write-ahead log is there: put it back, or move the log away")
 }
 

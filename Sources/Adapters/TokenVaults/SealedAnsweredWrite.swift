@@ -74,6 +74,7 @@ extension TokenWrite {
         form.nest(12) { form in
             for event in events { form.nest(1) { event.write(to: &$0) } }
         }
+        if hasRotated { form.flag(13, true) }
     }
 
     fileprivate init(from form: inout FormReader) throws(FormDamage) {
@@ -90,6 +91,7 @@ extension TokenWrite {
             at: Instant(milliseconds: try form.integer(11).orDamage()), events: [])
         var list = try form.nested(12).orDamage()
         while var event = try list.nested(1) { events.append(try EventDraft(from: &event)) }
+        hasRotated = try form.flag(13) ?? false
     }
 }
 

@@ -9,12 +9,16 @@ internal import Glibc
         case readWriteCreate
         case readWrite
         case readOnly
+        /// The database file as it lies there: no lock is taken, and no write-ahead log is looked at
+        /// (sqlite.org/uri.html, `immutable`).
+        case fileAlone
 
         fileprivate var flags: Int32 {
             switch self {
             case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             case .readWrite: SQLITE_OPEN_READWRITE
             case .readOnly: SQLITE_OPEN_READONLY
+            case .fileAlone: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             }
         }
     }
@@ -27,7 +31,8 @@ internal import Glibc
     ///   - path: a plain path, never read as a URI.
     ///   - busyTimeout: how long a lock of another connection is waited for, in milliseconds.
     package init(path: String, access: Access, busyTimeout: Int32) throws(SQLiteError) {
-        unsafe handle = try openHandle(path, access.flags, busyTimeout)
+        unsafe handle = try openHandle(
+            access == .fileAlone ? immutableURI(of: path) : path, access.flags, busyTimeout)
     }
 
     deinit {
@@ -77,6 +82,21 @@ internal import Glibc
 /// and ask for a block's size at each allocation and release, some seventy times an exchange. Before the first database
 /// is opened, for SQLite takes it only then.
 private let hasNoMemoryCount = csqlite_count_no_memory() == SQLITE_OK
+
+/// A path as a URI of SQLite's, each byte that has a meaning there escaped.
+private func immutableURI(of path: String) -> String {
+    let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8
+    let digits = Array("0123456789ABCDEF".utf8)
+    var uri = Array("file:".utf8)
+    for byte in path.utf8 {
+        if plain.contains(byte) {
+            uri.append(byte)
+        } else {
+            uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: uri, as: UTF8.self) + "?immutable=1"
+}
 
 /// Opened, with extended result codes; what was opened half-way is closed before the error is thrown.
 private func openHandle(_ path: String, _ flags: Int32, _ busyTimeout: Int32) throws(SQLiteError) -> OpaquePointer {

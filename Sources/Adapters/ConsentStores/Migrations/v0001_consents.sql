@@ -69,6 +69,7 @@ CREATE TABLE consents (
     tokens_sealed BLOB,
     spare_tokens_sealed BLOB,                 -- the loser of a race, tried once if the winner's is refused
     spare_generation INTEGER,
+    has_rotated INTEGER NOT NULL DEFAULT 0 CHECK (has_rotated IN (0, 1)),  -- another refresh token came once
     profile_sealed BLOB,
     profile_due_at INTEGER NOT NULL DEFAULT 0, -- when a pending profile is asked for again
     profile_tries INTEGER NOT NULL DEFAULT 0

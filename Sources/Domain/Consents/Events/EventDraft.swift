@@ -56,6 +56,10 @@ package enum EventType: String, Sendable, CaseIterable {
     case refreshFailed = "consent.refresh_failed"
     /// Four fifths of the refresh token's life are over, and tries fail: told once a generation.
     case reauthorizationSoon = "consent.reauthorization_soon"
+    /// A refresh brought tokens when another one's had been saved: they are kept apart.
+    case spareKept = "consent.spare_kept"
+    /// The provider has refused the tokens in use: those that were kept apart take their place.
+    case spareTried = "consent.spare_tried"
     case reauthorizationRequired = "consent.reauthorization_required"
     case profileFetched = "consent.profile_fetched"
     case profileChanged = "consent.profile_changed"

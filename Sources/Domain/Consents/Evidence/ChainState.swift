@@ -45,7 +45,7 @@ package struct ChainState: Sendable {
         case .erased: tell(.erasedAt, .integer(event.at.milliseconds), sequence)
         case .evidenceRemoved: told = [:]
         case .profileFetched, .profileChanged, .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject,
-            .providerSubjectChanged, .reauthorizationSoon:
+            .providerSubjectChanged, .reauthorizationSoon, .spareKept, .spareTried:
             break
         }
     }

@@ -48,8 +48,11 @@ package protocol ConsentStore: ProviderHealthStore {
     /// One conditional update that takes the row's lease: it proves that the store takes writes before anything is
     /// sent.
     func claimRefresh(_ claim: RefreshClaim) async throws(StoreFailure) -> ClaimAnswer
-    /// The whole token set in one statement, where the generation is the one given, whoever holds the lease.
+    /// The whole token set in one statement, where the generation is the one given, whoever holds the lease. Where
+    /// another refresh's tokens are there by then, these are kept as a spare, which the trail tells.
     func saveTokens(_ write: TokenWrite) async throws(StoreFailure) -> WriteAnswer
+    /// A spare takes the place of refused tokens, where the row is still this attempt's.
+    func promoteSpare(_ promotion: SparePromotion) async throws(StoreFailure) -> WriteAnswer
     /// Settles a failure, only where generation and attempt are still ours.
     func settleRefresh(_ settlement: RefreshSettlement) async throws(StoreFailure) -> WriteAnswer
 

@@ -54,6 +54,8 @@ package struct TokenWrite: Sendable {
     package var events: [EventDraft]
     /// Written with it; a write that comes out of the journal has none.
     package var health: HealthNote?
+    /// Whether the answer held another refresh token than the one that was sent.
+    package var hasRotated = false
 
     package init(
         id: ConsentID, attempt: AttemptID, expectedGeneration: Int64, tokens: SealedBytes, timing: TokenTiming,

@@ -94,6 +94,9 @@ package struct StoredConsent: Sendable {
     package var profile: SealedBytes?
     /// A refresh that is under way or whose outcome is unknown.
     package var attempt: RefreshAttempt?
+    package var spare: SpareTokens?
+    /// Whether the provider has once sent another refresh token for it.
+    package var hasRotated = false
 
     fileprivate var block: Boxed<ConsentRecord> { _record }
 

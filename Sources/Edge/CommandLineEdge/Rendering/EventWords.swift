@@ -20,6 +20,8 @@ struct EventWords {
         case .refreshFailed: failure
         case .reauthorizationRequired: (text("blame") ?? "the grant", "the grant is gone, \(reason)")
         case .reauthorizationSoon: (nil, "its refresh token nears its end while tries fail")
+        case .spareKept: (nil, "another refresh was saved first; what this one brought is kept apart")
+        case .spareTried: (nil, "its refresh token was refused; the one that was kept apart is tried")
         case .superseded: (nil, "a newer record took its place")
         case .expired: (nil, "its access token lapsed, and there is no refresh token")
         case .revoked: (nil, "it was withdrawn by \(reason)")

@@ -121,16 +121,23 @@ final class RefreshFlight: Sendable {
         let step = RefreshStep(after: outcome)
         switch grant.wasOver ? step.forGrantThatWasOver : step {
         case .save(let answer): return await settling.save(answer, issuedAt: issuedAt)
-        case .over(let statement): return await settling.end(statement)
+        case .over(let statement):
+            switch await settling.trySpare() {
+            case .none: return await settling.end(statement)
+            case .begun:
+                let patience = time.monotonic + grant.connection.facts.timeouts.total
+                return await run(claim.id, caller: caller, waitUntil: patience, because: .asked(claim.asker))
+            case .storeUnavailable: return .failure(.storeUnavailable)
+            }
         case .release(let failure): return await settling.settle(.released, failure)
         case .postpone(let failure):
             return await settling.settle(.deferred(dueAt: grant.nextTurn(at: time.now)), failure)
         case .backOff(let failure):
             let sentAt: Instant? = if case .notSent = outcome { nil } else { issuedAt }
-            let next = grant.connection.facts.policy.nextTry(of: grant.record, sentAt: sentAt, at: time.now)
+            let next = grant.policy.nextTry(of: grant.record, sentAt: sentAt, at: time.now)
             return await settling.settle(.failing(dueAt: next), failure)
         case .ambiguous(let failure):
-            let next = grant.connection.facts.policy.nextTryOfUnknown(
+            let next = grant.policy.nextTryOfUnknown(
                 of: grant.record, sentAt: issuedAt, doubt: grant.stored.attempt, at: time.now)
             return await settling.settle(.unknown(dueAt: next), failure)
         }
@@ -183,7 +190,8 @@ final class RefreshFlight: Sendable {
             throw .clientChanged
         }
         let now = time.now
-        if let later = connection.facts.policy.isHeldBack(record.timing, by: stored.attempt, at: now) {
+        let policy = connection.facts.policy.forGrant(hasRotated: stored.hasRotated)
+        if let later = policy.isHeldBack(record.timing, by: stored.attempt, at: now) {
             throw .providerUnavailable(retryAfter: now.duration(to: later), nil)
         }
         do {
@@ -219,6 +227,7 @@ struct OpenGrant: Sendable {
     let refreshToken: SecretText
 
     var record: ConsentRecord { stored.record }
+    var policy: RefreshPolicy { connection.facts.policy.forGrant(hasRotated: stored.hasRotated) }
 
     /// Whether the attributes are to be asked for with the next access token.
     func wantsProfile(at now: Instant) -> Bool {
@@ -242,7 +251,7 @@ struct OpenGrant: Sendable {
 
     /// What the call showed of its provider.
     func note(_ outcome: TokenOutcome, of claim: RefreshClaim) -> HealthNote {
-        var event = HealthEvent(after: outcome, of: .grant(claim.id), reuse: connection.facts.policy.reuse)
+        var event = HealthEvent(after: outcome, of: .grant(claim.id), reuse: policy.reuse)
         // It was declared dead before, and is not once more.
         if wasOver, case .declaredDead = event { event = .codeRefused }
         return HealthNote(

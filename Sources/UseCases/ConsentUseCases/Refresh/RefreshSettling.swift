@@ -11,7 +11,7 @@ struct RefreshSettling: Sendable {
     let caller: CallerIdentity
     let health: HealthNote
 
-    private var persistence: StorePersistence { StorePersistence(time: flight.time) }
+    var persistence: StorePersistence { StorePersistence(time: flight.time) }
 
     func save(_ answer: TokenAnswer, issuedAt: Instant) async -> RefreshFlight.Outcome {
         do {
@@ -27,7 +27,7 @@ struct RefreshSettling: Sendable {
                 await enrich(write, accessToken: answer.tokens.accessToken)
             case .stored(.generationMoved):
                 flight.metrics.count(.leasesLost, [grant.record.provider.name])
-                flight.log.warning("another refresh of the grant was saved first", facts)
+                flight.log.warning("another refresh of the grant was saved first; these tokens are kept apart", facts)
             case .stored(.ended):
                 await revoke(answer.tokens)
             // The tokens are safe: they are in the record once the store takes writes again.
@@ -50,7 +50,7 @@ struct RefreshSettling: Sendable {
             return await settle(
                 .released, .reauthorizationRequired(reason), [event(.refreshFailed, data: data).ofForcedTry])
         }
-        let wasUnknown = grant.stored.attempt != nil && grant.connection.facts.policy.reuse != .fixed
+        let wasUnknown = grant.stored.attempt != nil && grant.policy.reuse != .fixed
         let reason: StatusReason =
             await isOfCopy() ? .restoredBackup : wasUnknown ? .ambiguousRotation : .providerRejected
         let data = ["reason": EventValue.text(reason.rawValue)].merging(described(statement)) { first, _ in first }
@@ -92,7 +92,7 @@ struct RefreshSettling: Sendable {
             id: claim.id, generation: claim.generation, attempt: claim.attempt, change: change, at: flight.time.now,
             events: events)
         settlement.health = health
-        settlement.dueIfHeld = grant.connection.facts.policy.nextTry(
+        settlement.dueIfHeld = grant.policy.nextTry(
             of: grant.record, sentAt: claim.at, at: settlement.at)
         do {
             let answer = try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
@@ -141,6 +141,7 @@ struct RefreshSettling: Sendable {
             isRefreshable: true, granted: granted, at: flight.time.now,
             events: [event(.refreshed, data: data)])
         write.health = health
+        write.hasRotated = tokens.refreshToken != grant.refreshToken
         return write
     }
 
@@ -182,9 +183,9 @@ struct RefreshSettling: Sendable {
         }
     }
 
-    private var facts: [Fact] { [Fact(.consentID, "\(claim.id)"), Fact(.provider, grant.record.provider.name)] }
+    var facts: [Fact] { [Fact(.consentID, "\(claim.id)"), Fact(.provider, grant.record.provider.name)] }
 
-    private func event(_ type: EventType, data: [String: EventValue] = [:]) -> EventDraft {
+    func event(_ type: EventType, data: [String: EventValue] = [:]) -> EventDraft {
         EventDraft(
             type: type, at: flight.time.now, caller: caller.name, requestID: caller.requestID, data: data)
     }

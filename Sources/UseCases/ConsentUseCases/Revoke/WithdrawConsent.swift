@@ -101,7 +101,14 @@ struct RevocationDrafts: Sendable {
         guard let envelope = stored.key, let sealed = stored.tokens else { return [] }
         let key = try vault.openConsentKey(envelope, for: stored.record.id)
         let tokens = try vault.openTokens(sealed, generation: stored.record.generation, under: key)
-        return try drafts(of: tokens, record: stored.record, reason: reason, at: now)
+        let own = try drafts(of: tokens, record: stored.record, reason: reason, at: now)
+        guard let spare = stored.spare else { return own }
+        // A line of its own at the provider; where it cannot be opened there is nothing that could be revoked.
+        guard let others = try? vault.openTokens(spare.sealed, generation: spare.generation, under: key) else {
+            return own
+        }
+        return own
+            + (try drafts(of: others, record: stored.record, reason: reason, at: now.advanced(by: .milliseconds(2))))
     }
 
     func drafts(of tokens: TokenSet, record: ConsentRecord, reason: RevocationReason, at now: Instant)

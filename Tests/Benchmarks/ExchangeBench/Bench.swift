@@ -60,6 +60,6 @@ enum Bench {
 struct UsageError: Error {}
 
 extension HTTPHandler {
-    func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
+    func admit(_ head: inout HTTPRequestHead) -> HTTPResponse? { nil }
     func refusal(_ refusal: HTTPRefusal, head: HTTPRequestHead?) -> HTTPResponse { HTTPResponse(status: 503) }
 }

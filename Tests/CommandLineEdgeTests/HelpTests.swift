@@ -19,6 +19,7 @@ struct HelpTests {
                   simulate              the simulated provider alone
                   refresh [ID…]         new tokens now, for these consents or all that are due
                   explain ID            how a grant stands, why, and what comes next
+                  incidents […]         what keeps calls from providers, and held verdicts
                   job                   one pass of what waits, for cron, a timer or a CronJob
                   consents list         records, newest first
                   consents show ID      one record
@@ -40,7 +41,7 @@ struct HelpTests {
                                         would fail
 
                 Not built yet:
-                  incidents, subjects, keys rotate, keys purge, webhooks
+                  subjects, keys rotate, keys purge, webhooks
 
                 Options:
                   --config FILE  the configuration; else CONSENT_GATEWAY_CONFIG, else
@@ -149,13 +150,13 @@ struct HelpTests {
 
     @Test("a command that is not built yet says so")
     func planned() {
-        #expect(CommandOutput.help(["incidents"]).text == "'incidents' is not built yet.\n")
+        #expect(CommandOutput.help(["webhooks"]).text == "'webhooks' is not built yet.\n")
     }
 
     @Test(
         "no line of any help is wider than 80 columns",
         arguments: [
-            [], ["serve"], ["demo"], ["simulate"], ["refresh"], ["explain"], ["job"], ["consents"],
+            [], ["serve"], ["demo"], ["simulate"], ["refresh"], ["explain"], ["incidents"], ["job"], ["consents"],
             ["consents", "list"],
             ["consents", "show"], ["consents", "revoke"], ["consents", "events"], ["keys"], ["keys", "init"],
             ["keys", "status"], ["keys", "api"], ["keys", "api", "create"], ["keys", "api", "list"],

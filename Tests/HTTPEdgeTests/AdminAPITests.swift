@@ -14,7 +14,7 @@ import Testing
     private func answer(_ path: String, method: String = "GET", host: String = "localhost:9090") async -> HTTPResponse {
         let api = AdminAPI(
             hosts: ["localhost", "127.0.0.1", "::1"], isReady: { true }, isDraining: { false }, isRefreshing: { true },
-            metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
+            troubles: { [] }, metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
         let head = HTTPRequestHead(
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Host", host)]),
             peer: PeerAddress(text: "127.0.0.1", bytes: [127, 0, 0, 1], port: 1), receivedAt: .now())

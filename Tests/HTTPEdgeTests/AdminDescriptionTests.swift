@@ -25,7 +25,7 @@ import Testing
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: "1"))
         let api = AdminAPI(
             hosts: ["localhost"], isReady: { isReady }, isDraining: { isDraining }, isRefreshing: { isRefreshing },
-            metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
+            troubles: { [] }, metrics: MetricsPage(metrics, readings: []), time: StillTime(), entropy: FixedEntropy())
         let head = HTTPRequestHead(
             method: method, rawPath: Array(path.utf8), headers: HTTPHeaders([("Host", host)]),
             peer: PeerAddress(text: "127.0.0.1", bytes: [127, 0, 0, 1], port: 1), receivedAt: .now())

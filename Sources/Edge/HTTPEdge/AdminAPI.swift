@@ -19,6 +19,7 @@ package struct AdminAPI: HTTPHandler {
     private let metrics: MetricsPage
     private let isDraining: @Sendable () -> Bool
     private let isRefreshing: @Sendable () async -> Bool
+    private let troubles: @Sendable () async -> [(provider: String, words: [String])]
     private let time: any Timekeeper
     private let entropy: any Entropy
 
@@ -29,15 +30,19 @@ package struct AdminAPI: HTTPHandler {
     ///   - isDraining: whether the program takes no more requests and is about to end.
     ///   - isRefreshing: whether refresh tokens may be sent; they may not after a copy was put in the store's place.
     ///     Requests are served all the same, so that it takes no instance from a load balancer.
+    ///   - troubles: what keeps calls from providers, those alone; the store is well all the same.
     package init(
         hosts: [String], isReady: @escaping @Sendable () async -> Bool, isDraining: @escaping @Sendable () -> Bool,
-        isRefreshing: @escaping @Sendable () async -> Bool, metrics: MetricsPage, time: any Timekeeper,
+        isRefreshing: @escaping @Sendable () async -> Bool,
+        troubles: @escaping @Sendable () async -> [(provider: String, words: [String])], metrics: MetricsPage,
+        time: any Timekeeper,
         entropy: any Entropy
     ) {
         self.hosts = hosts.map { $0.lowercased() }
         self.isReady = isReady
         self.isDraining = isDraining
         self.isRefreshing = isRefreshing
+        self.troubles = troubles
         self.metrics = metrics
         self.time = time
         self.entropy = entropy
@@ -74,9 +79,16 @@ package struct AdminAPI: HTTPHandler {
         let isStoreReady = await isReady()
         let isReady = isStoreReady && !isDraining()
         let word = isDraining() ? "draining" : isStoreReady ? "ready" : "not ready"
+        var providers = JSONValue.object()
+        if isStoreReady {
+            for trouble in await troubles() {
+                providers.set(trouble.provider, JSONValue.array(trouble.words.map { JSONValue($0) }))
+            }
+        }
         let answer: JSONValue = [
             "status": JSONValue(word), "store": JSONValue(isStoreReady),
             "refreshing": JSONValue(await isRefreshing() ? "on" : "stopped"),
+            "providers": providers,
         ]
         return Answer.json(answer, status: isReady ? 200 : 503, context)
     }

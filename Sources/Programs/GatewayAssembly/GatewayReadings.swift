@@ -33,6 +33,26 @@ enum GatewayReadings {
         }
     }
 
+    /// What keeps calls from each provider.
+    private static func blocked(_ place: Workplace, _ gateway: Gateway) -> [MetricReading] {
+        let (store, time) = (gateway.store, place.time)
+        return gateway.directory.all.map(\.facts.key).flatMap { key in
+            let blocks = MetricBlock.allCases.map { block in
+                MetricReading(.providerBlocked, [key.name, block.rawValue]) {
+                    guard let states = try? await store.providerStates() else { return nil }
+                    let state = states.first { $0.provider == key }
+                    let conditions = state?.conditions(at: time.now) ?? []
+                    return conditions.contains { $0.rawValue == block.rawValue } ? 1 : 0
+                }
+            }
+            let held = MetricReading(.heldVerdicts, [key.name]) {
+                guard let states = try? await store.providerStates() else { return nil }
+                return Double(states.first { $0.provider == key }?.heldVerdicts ?? 0)
+            }
+            return blocks + [held]
+        }
+    }
+
     static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots, _ readiness: ReadinessCheck)
         -> [MetricReading]
     {
@@ -48,7 +68,7 @@ enum GatewayReadings {
                 },
             ]
         }
-        return listeners + due(place, gateway) + [
+        return listeners + due(place, gateway) + blocked(place, gateway) + [
             MetricReading(.flights, [MetricFlight.exchange.rawValue]) { Double(await redeem.flightsUnderWay) },
             MetricReading(.flights, [MetricFlight.refresh.rawValue]) { Double(await refresh.flightsUnderWay) },
             MetricReading(.storeReady, []) { await readiness.isReady() ? 1 : 0 },

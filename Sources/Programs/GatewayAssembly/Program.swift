@@ -105,6 +105,9 @@ package enum Program {
         case .refreshForecast(let request):
             return await OutlookCommands(place: place, gateway: gateway, json: asked.json).forecast(request)
         case .explain(let id): return await records.explain(id)
+        case .incidents: return await IncidentCommands.list(place, gateway, json: asked.json)
+        case .decideVerdicts(let decision, let name):
+            return await IncidentCommands.decide(decision, of: name, gateway, json: asked.json)
         case .consentsList(let filter): return await records.list(filter)
         case .consentsShow(let id): return await records.show(id)
         case .consentsRevoke(let id): return await records.revoke(id)

@@ -72,7 +72,8 @@ struct Serving: Sendable {
         let adminHandler = AdminAPI(
             hosts: place.settings.server.adminHosts, isReady: { await readiness.isReady() },
             isDraining: { [isDraining] in isDraining.withLock { $0 } },
-            isRefreshing: { await gateway.epoch.stop == nil }, metrics: page, time: place.time,
+            isRefreshing: { await gateway.epoch.stop == nil },
+            troubles: { await Serving.troubles(gateway.store, at: place.time.now) }, metrics: page, time: place.time,
             entropy: place.entropy)
         let settings = place.settings.server
         admin = try await Serving.listen(
@@ -152,6 +153,17 @@ struct Serving: Sendable {
     private static func tidy(_ gateway: Gateway, _ place: Workplace) {
         do throws(StateFailure) { try gateway.withdrawn.tidy(at: place.time.now) } catch {
             place.log.warning("the list of withdrawals could not be tidied", [Fact(.reason, "\(error)")])
+        }
+    }
+
+    /// What keeps calls from each provider, for readiness.
+    private static func troubles(_ store: any ProviderHealthStore, at now: Instant) async
+        -> [(provider: String, words: [String])]
+    {
+        let states = (try? await store.providerStates()) ?? []
+        return states.compactMap { state in
+            let words = state.conditions(at: now).map(\.rawValue).sorted()
+            return words.isEmpty ? nil : (state.provider.name, words)
         }
     }
 

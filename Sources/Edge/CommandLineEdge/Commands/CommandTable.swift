@@ -2,7 +2,8 @@
 /// The commands that are built, in the order in which the help lists them.
 enum CommandTable {
     static let commands = [
-        serve, demo, simulate, refresh, explain, job, consentsList, consentsShow, consentsRevoke, consentsEvents,
+        serve, demo, simulate, refresh, explain, incidents, job, consentsList, consentsShow, consentsRevoke,
+        consentsEvents,
         consentsReceipt, keysInit, keysStatus, keysAPICreate, keysAPIList, keysAPIRevoke, verify, migrate, restoreCheck,
         providerList, providerShow,
         providerTest, check,

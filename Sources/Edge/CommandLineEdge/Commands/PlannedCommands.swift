@@ -2,7 +2,6 @@
 /// Commands of the contract that are not built yet: known by name and answered so. Building one deletes its row.
 enum PlannedCommands {
     static let all = [
-        ["incidents"],
         ["subjects"],
         ["keys", "rotate"],
         ["keys", "purge"],

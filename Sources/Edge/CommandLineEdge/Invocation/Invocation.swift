@@ -31,6 +31,10 @@ package enum Command: Sendable, Equatable {
     case refreshForecast(ForecastRequest)
     /// How one grant stands and why.
     case explain(ConsentID)
+    /// What keeps calls from providers.
+    case incidents
+    /// Decides the verdicts that are held of the provider with that name.
+    case decideVerdicts(VerdictDecision, provider: String)
     case consentsList(ConsentFilter)
     case consentsShow(ConsentID)
     /// Withdraws it on an operator's word.

@@ -12,6 +12,7 @@ struct CommandBuilder {
         switch words.joined(separator: " ") {
         case "refresh": return try RefreshBuilder(arguments: arguments).command()
         case "explain": return .explain(try onlyConsentID())
+        case "incidents": return try incidents()
         case "consents show": return .consentsShow(try onlyConsentID())
         case "consents revoke": return .consentsRevoke(try onlyConsentID())
         case "consents events": return .consentsEvents(try onlyConsentID())

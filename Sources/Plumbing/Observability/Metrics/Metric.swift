@@ -16,6 +16,8 @@ package enum Metric: String, Sendable, CaseIterable {
     case refreshLag = "consent_gateway_refresh_lag_seconds"
     case grantsInDoubt = "consent_gateway_grants_in_doubt"
     case leasesLost = "consent_gateway_refresh_leases_lost_total"
+    case providerBlocked = "consent_gateway_provider_blocked"
+    case heldVerdicts = "consent_gateway_held_verdicts"
     case grantsAdopted = "consent_gateway_grants_adopted_total"
     case journalEntries = "consent_gateway_journal_entries_total"
     case namedUnknown = "consent_gateway_calls_named_unknown_total"
@@ -49,6 +51,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .refreshLag: "Seconds for which the refresh has been due that has waited for longest"
         case .grantsInDoubt: "Grants whose last refresh went out and nobody knows what became of it"
         case .leasesLost: "Refreshes that came back when another had been saved, or their lease had been taken"
+        case .providerBlocked: "1 where a gate, breaker, pause or the death brake keeps calls from a provider, else 0"
+        case .heldVerdicts: "Verdicts of a provider over grants that wait for an operator"
         case .grantsAdopted: "Grants that ended instances had kept, taken over here to make consents of"
         case .journalEntries: "Answers of providers that went to the journal, for the store did not take them at once"
         case .namedUnknown: "Calls of ended instances whose outcome nobody knows"
@@ -70,7 +74,8 @@ package enum Metric: String, Sendable, CaseIterable {
             .journalEntries, .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
-        case .httpOpenConnections, .httpOpenRequests, .flights, .refreshesDue, .refreshesOverdue, .refreshLag,
+        case .providerBlocked, .heldVerdicts, .httpOpenConnections, .httpOpenRequests, .flights, .refreshesDue,
+            .refreshesOverdue, .refreshLag,
             .grantsInDoubt, .storeReady, .checkpointAge, .buildInfo,
             .processResidentMemory,
             .processOpenFiles:
@@ -95,6 +100,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .httpRequestDuration: [.route]
         case .httpProblems: [.code]
         case .httpOpenConnections, .httpOpenRequests: [.listener]
+        case .providerBlocked: [.provider, .blockReason]
+        case .heldVerdicts: [.provider]
         case .providerCalls: [.provider, .call, .callOutcome]
         case .providerCallDuration: [.provider, .call]
         case .refreshesDue, .refreshesOverdue, .refreshLag, .grantsInDoubt, .leasesLost: [.provider]

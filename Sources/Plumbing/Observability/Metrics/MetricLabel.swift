@@ -2,7 +2,7 @@
 
 /// What a number can be told by. Subjects, consents, callers, addresses and tokens have no label, and get none.
 package enum MetricLabel: Sendable, CaseIterable {
-    case route, method, status, code, listener, provider, call, callOutcome, flight, writeOutcome, version
+    case route, method, status, code, listener, provider, call, callOutcome, flight, blockReason, writeOutcome, version
 
     /// As it stands on the page.
     package var name: String {
@@ -16,6 +16,7 @@ package enum MetricLabel: Sendable, CaseIterable {
         case .call: "call"
         case .callOutcome, .writeOutcome: "outcome"
         case .flight: "kind"
+        case .blockReason: "reason"
         case .version: "version"
         }
     }
@@ -56,6 +57,7 @@ package struct MetricWords: Sendable {
         case .call: ProviderCall.allCases.map(\.rawValue)
         case .callOutcome: ProviderCallOutcome.allCases.map(\.rawValue)
         case .flight: MetricFlight.allCases.map(\.rawValue)
+        case .blockReason: MetricBlock.allCases.map(\.rawValue)
         case .writeOutcome: StoreWriteOutcome.allCases.map(\.rawValue)
         }
     }
@@ -72,6 +74,9 @@ package enum MetricListener: String, Sendable, CaseIterable { case api, admin }
 
 /// What is on its way to a provider and to the store.
 package enum MetricFlight: String, Sendable, CaseIterable { case exchange, refresh }
+
+/// What keeps calls from a provider.
+package enum MetricBlock: String, Sendable, CaseIterable { case gate, breaker, pause, brake }
 
 /// The calls that a provider answers.
 package enum ProviderCall: String, Sendable, CaseIterable { case exchange, refresh, userinfo, revoke }

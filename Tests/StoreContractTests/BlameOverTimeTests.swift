@@ -115,7 +115,7 @@ private final class BlameHouse: Sendable {
                 if due.isEmpty { break }
                 for one in due {
                     _ = try? await refreshes[turn % 2].whereDue(
-                        one, caller: CallerIdentity(name: "scheduler", requestID: nil))
+                        one, waitsForOthers: false, caller: CallerIdentity(name: "scheduler", requestID: nil))
                 }
             }
             await watches[turn % 2]()

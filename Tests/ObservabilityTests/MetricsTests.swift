@@ -116,6 +116,7 @@ import Testing
         #expect(
             names == [
                 "route", "method", "status", "code", "listener", "provider", "call", "outcome", "kind", "version",
+                "reason",
             ])
     }
 

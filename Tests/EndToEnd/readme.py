@@ -41,6 +41,8 @@ MASKS = (
     # A withdrawn grant's revocation is tried beside what the blocks do; each try is an event, with a column's width.
     (r"(?<=cns_HEX-)\d+|(?<=event )\d+|\d+(?= events)", "COUNT"),
     (r"last used (never|TIME)", "last used WHEN"),
+    # It counts up every ten seconds.
+    (r"(?<=epoch )\d+", "COUNT"),
     (r"(?<=\S) {2,}", "  "),
     (r"\b1\d{12}\b", "MILLISECONDS"),
     (r"(?<=duration_ms=)[\d.]+", "NUMBER"),

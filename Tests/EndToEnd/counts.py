@@ -16,8 +16,8 @@ from harness import Failure, House, Process
 
 # In the order of counting.c, with what one exchange may cost: a twentieth above what was measured, which stands behind.
 CEILINGS = {
-    "allocations": 370,  # 352
-    "bytes allocated": 113_300,  # 107,850
+    "allocations": 394,  # 375
+    "bytes allocated": 121_300,  # 115,550
     "copies of 64 bytes and more": 110.6,  # 105.3
     "bytes copied": 33_900,  # 32,250
     "syncs of a file": 3.15,  # 3

@@ -109,7 +109,11 @@ class Gateway:
         ca = f"    ca_file: {place.ca}\n" if place.ca else ""
         with open(config, "w") as file:
             file.write(f"""\
-server: {{ listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0", limits: {{ requests_per_caller: 1000000/s }} }}
+server:
+  listen: 127.0.0.1:0
+  admin_listen: 127.0.0.1:0
+  limits: {{ requests_per_caller: 1000000/s }}
+  shutdown_grace: 90s
 store: {{ url: "sqlite:consents.db" }}
 vault: {{ keys: {{ file: vault-keys.json }} }}
 providers:
@@ -120,6 +124,8 @@ providers:
     client_id: simulated-client
     client_secret: simulated-secret
     scopes: [openid, profile, email, address, phone]
+    # Two thousand TLS handshakes at once take the provider longer than a real one may.
+    timeouts: {{ connect: 20s, total: 30s, answer: 60s }}
 {ca}""")
         program = f"{BIN}/consent-gateway"
         subprocess.run([program, "keys", "init", "--config", config], check=True, capture_output=True)

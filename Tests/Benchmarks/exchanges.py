@@ -157,7 +157,7 @@ def row_sizes():
     place = Place("50 ms")
     gateway = place.server("gateway", None)
     generator = subprocess.Popen(
-        ["wrk", "-t", "1", "-c", "16", "-d", "3s", "-s", LOAD, gateway.url],
+        ["wrk", "-t", "1", "-c", "16", "-d", "6s", "-s", LOAD, gateway.url],
         env={**os.environ, "GATEWAY_KEY": gateway.key}, stdout=subprocess.DEVNULL)
     sizes = []
     connection = sqlite3.connect(f"file:{gateway.database}?mode=ro", uri=True, timeout=10)
@@ -172,7 +172,7 @@ def row_sizes():
                  size("consents", ""), size("events", "")]
         if all(found):
             sizes.append(found)
-        time.sleep(0.05)
+        time.sleep(0.01)
     connection.close()
     gateway.end()
     place.close()

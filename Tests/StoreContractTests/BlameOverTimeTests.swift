@@ -58,7 +58,7 @@ struct BlameOverTimeTests {
 
 /// Two instances, and a provider in memory that both ask.
 private final class BlameHouse: Sendable {
-    let stores: [SQLiteStore]
+    let stores: [SQLStore]
     let provider = BentProvider()
     private let time = ManualTime()
     private let refreshes: [RefreshConsent]

@@ -20,7 +20,7 @@ struct DueRefreshTests {
     }
 
     private func due(
-        _ store: SQLiteStore, of provider: ProviderKey = Make.provider, idleLife: Duration? = nil, at now: Instant,
+        _ store: SQLStore, of provider: ProviderKey = Make.provider, idleLife: Duration? = nil, at now: Instant,
         limit: Int = 100
     ) async throws -> [ConsentID] {
         try await store.dueRefreshes(of: provider, idleLife: idleLife, at: now, limit: limit).map(\.id)
@@ -121,8 +121,8 @@ struct DueRefreshTests {
         let place = try StorePlace(.sqlite)
         _ = try place.open()
         let connection = try SQLiteConnection(path: place.path, access: .readOnly, busyTimeout: 1000)
-        func plan(_ query: SQLiteQuery) throws -> [String] {
-            let rows = try connection.prepare(SQLiteQuery("EXPLAIN QUERY PLAN \(query.text)"))
+        func plan(_ query: SQLQuery) throws -> [String] {
+            let rows = try connection.prepare(SQLiteQuery("EXPLAIN QUERY PLAN \(query.sqlite.text)"))
             var lines: [String] = []
             while try rows.step() {
                 _ = (rows.integer(), rows.integer(), rows.integer())

@@ -10,7 +10,7 @@ struct ForeignLogTests {
     private let life = Make.uuid()
 
     /// The store's files as a crash would leave them after some steps, under other names; then the store goes on.
-    private func crashed(_ place: StorePlace, _ store: SQLiteStore, steps: Int) async throws -> (
+    private func crashed(_ place: StorePlace, _ store: SQLStore, steps: Int) async throws -> (
         db: [UInt8], log: [UInt8]
     ) {
         for _ in 0..<steps { _ = try await store.stepEpoch(from: nil, newborn: life, at: Make.now) }

@@ -14,7 +14,7 @@ struct LedgerTests {
     /// A store with three hours of events and a checkpoint after each, and what verifies it.
     private struct House {
         let place: StorePlace
-        let store: SQLiteStore
+        let store: SQLStore
         let vault: RingVault
         let make: MakeCheckpoint
         let log = MemorySink()
@@ -79,7 +79,7 @@ struct LedgerTests {
             names += try await make()
         }
 
-        func verify(_ store: SQLiteStore? = nil, since: CheckpointName? = nil) async throws -> VerifyLedger.Report {
+        func verify(_ store: SQLStore? = nil, since: CheckpointName? = nil) async throws -> VerifyLedger.Report {
             try await VerifyLedger(
                 store: store ?? self.store, check: RecordCheck(ledger: FakeLedger(), vault: vault), keys: vault)(
                     since: since)

@@ -71,7 +71,7 @@ struct ListTests {
     // MARK: Around the tests
 
     /// Records over three minutes, subjects and two providers; every fifth is revoked, every seventh expired.
-    private func fill(_ store: SQLiteStore, _ subjects: [BlindIndex], count: Int) async throws -> [StoredConsent] {
+    private func fill(_ store: SQLStore, _ subjects: [BlindIndex], count: Int) async throws -> [StoredConsent] {
         try await withThrowingTaskGroup(of: ConsentID.self) { group in
             for number in 0..<count {
                 let subject = subjects[number % subjects.count]

@@ -9,7 +9,7 @@ struct ProviderStateTests {
     private func at(_ seconds: Int) -> Instant { Make.now.advanced(by: .seconds(seconds)) }
 
     private func settled(
-        _ store: SQLiteStore, _ id: ConsentID, _ change: RefreshSettlement.Change, _ event: HealthEvent, at now: Instant
+        _ store: SQLStore, _ id: ConsentID, _ change: RefreshSettlement.Change, _ event: HealthEvent, at now: Instant
     ) async throws -> WriteAnswer {
         let attempt = Make.attempt()
         guard try await store.claimRefresh(Make.claim(id, attempt, at: now)) == .claimed else {
@@ -75,7 +75,7 @@ struct ProviderStateTests {
     }
 
     /// Five that were declared dead one after the other: the brake holds from the fifth.
-    private func braked(_ store: SQLiteStore) async throws -> [ConsentID] {
+    private func braked(_ store: SQLStore) async throws -> [ConsentID] {
         var ids: [ConsentID] = []
         for _ in 0..<5 { ids.append(try await store.keepConsent().id) }
         for (number, id) in ids.enumerated() {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Whether the store takes writes", .places)
 struct ReadinessTests {
-    private let hasty = SQLiteStoreLimits(
+    private let hasty = StoreLimits(
         batch: 16, waitingWrites: 64, waitingReads: 64, readers: 1, busyTimeout: .milliseconds(50))
 
     @Test(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The store's SQLite file", .places)
 struct SQLiteFileTests {
-    private let hasty = SQLiteStoreLimits(
+    private let hasty = StoreLimits(
         batch: 16, waitingWrites: 4, waitingReads: 4, readers: 1, busyTimeout: .milliseconds(50))
 
     @Test("two hundred writes at once are in the file when they are answered")

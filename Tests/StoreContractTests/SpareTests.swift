@@ -6,7 +6,7 @@ import Testing
 @Suite("Spares in any store", .places)
 struct SpareTests {
     /// Two refreshes of one generation: the first one's lease is over when the second begins, and it answers last.
-    private func race(_ store: SQLiteStore) async throws -> (id: ConsentID, loser: AttemptID) {
+    private func race(_ store: SQLStore) async throws -> (id: ConsentID, loser: AttemptID) {
         let id = try await store.keepConsent().id
         let (loser, winner) = (Make.attempt(), Make.attempt())
         _ = try await store.claimRefresh(Make.claim(id, loser))

@@ -19,7 +19,7 @@ final class StorePlace: Sendable {
     let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: "1"))
     /// What its stores go by for how long a commit was ago; the tests move it on.
     let clock = HandMovedClock()
-    private let opened = Locked<[SQLiteStore]>([])
+    private let opened = Locked<[SQLStore]>([])
 
     init(_ kind: StoreKind) throws {
         self.kind = kind
@@ -41,10 +41,10 @@ final class StorePlace: Sendable {
 
     /// Another instance on the same consents.
     func open(
-        _ instance: InstanceID = Make.instance(), limits: SQLiteStoreLimits = .standard,
+        _ instance: InstanceID = Make.instance(), limits: StoreLimits = .standard,
         migrations: MigrationMode = .automatic
-    ) throws(StoreFailure) -> SQLiteStore {
-        let store = try SQLiteStore.open(
+    ) throws(StoreFailure) -> SQLStore {
+        let store = try SQLStore.open(
             path: path, stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
             migrations: migrations, limits: limits, metrics: metrics, time: clock, at: Make.now)
         opened.withLock { $0.append(store) }
@@ -52,7 +52,7 @@ final class StorePlace: Sendable {
     }
 
     /// Lets an instance die: what it has on the wire stays as it is, its lock becomes free.
-    func kill(_ store: SQLiteStore) { store.close() }
+    func kill(_ store: SQLStore) { store.close() }
 }
 
 /// A clock that stands still until it is moved.

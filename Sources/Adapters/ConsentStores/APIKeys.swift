@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func apiKeys() async throws(StoreFailure) -> [APIKey] {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let rows = try connection.prepare(APIKeyQueries.select)
             try rows.bind()
             var keys: [APIKey] = []
@@ -22,18 +21,19 @@ extension SQLiteStore {
     }
 
     package func createAPIKey(_ key: APIKey) async throws(StoreFailure) {
-        let isNew = try await writer.write(.starts) { connection throws(SQLiteError) in
+        let isNew = try await writer.write(.starts) { connection throws(SQLError) in
             let scopes = ScopeSet(key.scopes.map(\.rawValue).sorted())
-            let changes = try connection.run(
-                APIKeyQueries.insert, key.name, key.digest, scopes, key.createdAt, key.expiresAt, key.revokedAt)
+            let changes = try connection.rows(
+                changedBy: APIKeyQueries.insert, key.name, key.digest, scopes, key.createdAt, key.expiresAt,
+                key.revokedAt)
             return changes == 1
         }
         guard isNew else { throw .nameTaken }
     }
 
     package func discardAPIKey(_ key: APIKey) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            _ = try connection.run(APIKeyQueries.discard, key.name, key.digest)
+        try await writer.write(.finishes) { connection throws(SQLError) in
+            try connection.run(APIKeyQueries.discard, key.name, key.digest)
         }
     }
 
@@ -41,8 +41,8 @@ extension SQLiteStore {
     /// changes nothing; blocks until done.
     /// - Throws: `damaged`, `retryLater`, `outOfReach`.
     package static func apiKeyNames(path: String, busyTimeout: Duration) throws(StoreFailure) -> [String] {
-        try translated { () throws(SQLiteError) in
-            let connection = try openForReading(path, busyTimeout)
+        try translated { () throws(SQLError) in
+            let connection = try SQLConnection.forReading(path, busyTimeout)
             let rows = try connection.prepare(APIKeyQueries.select)
             var names: [String] = []
             while try rows.step() { names.append(rows.text()) }
@@ -51,31 +51,31 @@ extension SQLiteStore {
     }
 
     package func revokeAPIKey(named name: String, at now: Instant) async throws(StoreFailure) -> Bool {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            try connection.run(APIKeyQueries.revoke, now, name) == 1
+        try await writer.write(.finishes) { connection throws(SQLError) in
+            try connection.rows(changedBy: APIKeyQueries.revoke, now, name) == 1
         }
     }
 
     package func noteUses(_ uses: [String: Instant]) async throws(StoreFailure) {
         if uses.isEmpty { return }
         // Comes back with the next batch of uses, so it is refused first.
-        try await writer.write(.starts) { connection throws(SQLiteError) in
+        try await writer.write(.starts) { connection throws(SQLError) in
             for (name, last) in uses { try connection.run(APIKeyQueries.noteUse, last, name, last) }
         }
     }
 }
 
 private enum APIKeyQueries {
-    static let select = SQLiteQuery(
+    static let select = SQLQuery(
         "SELECT name, digest, scopes, created_at, expires_at, revoked_at, last_used_at FROM api_keys ORDER BY name")
-    static let insert = SQLiteQuery(
+    static let insert = SQLQuery(
         """
         INSERT INTO api_keys (name, digest, scopes, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (name) DO NOTHING
         """)
-    static let discard = SQLiteQuery("DELETE FROM api_keys WHERE name = ? AND digest = ?")
-    static let revoke = SQLiteQuery("UPDATE api_keys SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL")
-    static let noteUse = SQLiteQuery(
+    static let discard = SQLQuery("DELETE FROM api_keys WHERE name = ? AND digest = ?")
+    static let revoke = SQLQuery("UPDATE api_keys SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL")
+    static let noteUse = SQLQuery(
         """
         UPDATE api_keys SET last_used_at = ? WHERE name = ? AND (last_used_at IS NULL OR last_used_at < ?)
         """)

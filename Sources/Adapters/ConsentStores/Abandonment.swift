@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             let found = try rules.abandonedCodes(in: connection)
             for digest in found.sent { try connection.run(CodeQueries.nameUnknown, now, digest) }
             let refreshes = try rules.abandonedRefreshes(in: connection)
@@ -21,20 +20,20 @@ extension WritingRules {
     private static let most = 1000
 
     /// How many of each kind `adoptAbandoned` would find; changes nothing.
-    func abandonedCounts(in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    func abandonedCounts(in connection: borrowing SQLConnection) throws(SQLError)
         -> (grants: Int, codes: Int, refreshes: Int)
     {
         let codes = try abandonedCodes(in: connection)
         return (codes.kept.count, codes.sent.count, try abandonedRefreshes(in: connection).count)
     }
 
-    fileprivate func abandonedCodes(in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    fileprivate func abandonedCodes(in connection: borrowing SQLConnection) throws(SQLError)
         -> (sent: [BlindIndex], kept: [BlindIndex])
     {
         (try abandoned(.sent, in: connection), try abandoned(.kept, in: connection))
     }
 
-    private func abandoned(_ state: CodeRow.State, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func abandoned(_ state: CodeRow.State, in connection: borrowing SQLConnection) throws(SQLError)
         -> [BlindIndex]
     {
         let rows = try connection.prepare(AbandonmentQueries.unsettledCodes)
@@ -43,12 +42,12 @@ extension WritingRules {
         while found.count < WritingRules.most, try rows.step() {
             let digest = BlindIndex(rows.blob())
             let lease = Lease(owner: InstanceID(try rows.identifier()), until: rows.integer(), boot: rows.text())
-            if !leases.stands(lease) { found.append(digest) }
+            if !leases.stands(lease, in: connection) { found.append(digest) }
         }
         return found
     }
 
-    fileprivate func abandonedRefreshes(in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    fileprivate func abandonedRefreshes(in connection: borrowing SQLConnection) throws(SQLError)
         -> [ConsentID]
     {
         let rows = try connection.prepare(AbandonmentQueries.sentRefreshes)
@@ -60,7 +59,7 @@ extension WritingRules {
             let until = rows.integer()
             let boot = rows.optionalText()
             if let owner, let boot,
-                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot))
+                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
             {
                 continue
             }
@@ -71,12 +70,12 @@ extension WritingRules {
 
     /// Makes kept grants this instance's, for as long as their owner's lease was.
     fileprivate func adopt(
-        _ codes: some Sequence<BlindIndex>, at now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> [(code: BlindIndex, sealed: SealedBytes)] {
+        _ codes: some Sequence<BlindIndex>, at now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> [(code: BlindIndex, sealed: SealedBytes)] {
         var grants: [(code: BlindIndex, sealed: SealedBytes)] = []
         for code in codes {
             guard let row = try CodeRow(code, in: connection), let grant = row.grant else { continue }
-            let lease = leases.lease(for: .milliseconds(row.leaseLength))
+            let lease = leases.lease(for: .milliseconds(row.leaseLength), in: connection)
             try connection.run(CodeQueries.adopt, row.attempt, lease.owner, lease.until, lease.boot, now, code)
             grants.append((code, grant))
         }
@@ -85,12 +84,12 @@ extension WritingRules {
 }
 
 private enum AbandonmentQueries {
-    static let unsettledCodes = SQLiteQuery(
+    static let unsettledCodes = SQLQuery(
         """
         SELECT digest, owner, lease_until, lease_boot FROM code_reservations
         WHERE unsettled_since IS NOT NULL AND state = ? ORDER BY unsettled_since
         """)
-    static let sentRefreshes = SQLiteQuery(
+    static let sentRefreshes = SQLQuery(
         """
         SELECT id, attempt_owner, lease_until, lease_boot FROM consents
         WHERE attempt_phase = 'sent' ORDER BY attempt_sent_at

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func tellOfOtherSubject(_ subject: BlindIndex, presenting code: BlindIndex, _ event: EventDraft)
         async throws(StoreFailure)
     {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.tellOfClaim(by: subject, on: code, event, in: connection)
         }
     }
@@ -17,8 +16,8 @@ extension WritingRules {
     private static let mostClaims = 8
 
     fileprivate func tellOfClaim(
-        by subject: BlindIndex, on code: BlindIndex, _ event: EventDraft, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+        by subject: BlindIndex, on code: BlindIndex, _ event: EventDraft, in connection: borrowing SQLConnection
+    ) throws(SQLError) {
         // Whoever asks first may not have got as far as the store yet: then there is no row.
         if let row = try CodeRow(code, in: connection) {
             if let consent = row.consent {
@@ -33,8 +32,8 @@ extension WritingRules {
     }
 
     /// Moves what was told of a code before it had a consent into that consent's trail.
-    func tellOfEarlierClaims(on code: BlindIndex, to consent: ConsentID, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError)
+    func tellOfEarlierClaims(on code: BlindIndex, to consent: ConsentID, in connection: borrowing SQLConnection)
+        throws(SQLError)
     {
         let events = try claims(on: code, in: connection)
         if events.isEmpty { return }
@@ -42,11 +41,11 @@ extension WritingRules {
         try dropClaims(on: code, in: connection)
     }
 
-    func dropClaims(on code: BlindIndex, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    func dropClaims(on code: BlindIndex, in connection: borrowing SQLConnection) throws(SQLError) {
         try connection.run(ClaimQueries.remove, code)
     }
 
-    private func claims(on code: BlindIndex, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func claims(on code: BlindIndex, in connection: borrowing SQLConnection) throws(SQLError)
         -> [EventDraft]
     {
         let rows = try connection.prepare(ClaimQueries.select)
@@ -63,12 +62,12 @@ extension WritingRules {
 }
 
 private enum ClaimQueries {
-    static let keep = SQLiteQuery(
+    static let keep = SQLQuery(
         """
         INSERT OR IGNORE INTO code_claims (digest, subject_index, caller, request_id, at)
         SELECT ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM code_claims WHERE digest = ?) < ?
         """)
-    static let select = SQLiteQuery(
+    static let select = SQLQuery(
         "SELECT at, caller, request_id FROM code_claims WHERE digest = ? ORDER BY at, subject_index, caller")
-    static let remove = SQLiteQuery("DELETE FROM code_claims WHERE digest = ?")
+    static let remove = SQLQuery("DELETE FROM code_claims WHERE digest = ?")
 }

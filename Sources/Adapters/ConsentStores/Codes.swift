@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func reserveCode(_ reservation: CodeReservation) async throws(StoreFailure) -> ReservationAnswer {
-        try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.starts) { [rules] connection throws(SQLError) in
             try rules.reserve(reservation, in: connection)
         }
     }
 
     package func releaseCode(_ digest: BlindIndex, attempt: AttemptID, at now: Instant) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            _ = try connection.run(CodeQueries.release, now, digest, attempt)
+        try await writer.write(.finishes) { connection throws(SQLError) in
+            try connection.run(CodeQueries.release, now, digest, attempt)
         }
     }
 
     package func endCode(
         _ digest: BlindIndex, attempt: AttemptID, as verdict: CodeVerdict, statement: SealedBytes?, at now: Instant
     ) async throws(StoreFailure) {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             // The tokens of a wrong ID token stay sealed for a day; another end has none.
             let keepsGrant = verdict == .idTokenInvalid
-            let count = try connection.run(
-                CodeQueries.end, verdict.rawValue, statement, keepsGrant, now, digest, attempt)
+            let count = try connection.rows(
+                changedBy: CodeQueries.end, verdict.rawValue, statement, keepsGrant, now, digest, attempt)
             // An answer that comes late may still make a consent of one whose end is unknown.
             if count > 0, verdict != .exchangeUnknown { try rules.dropClaims(on: digest, in: connection) }
         }
@@ -31,7 +30,7 @@ extension SQLiteStore {
     package func keepGrant(_ digest: BlindIndex, attempt: AttemptID, grant: SealedBytes, at now: Instant)
         async throws(StoreFailure) -> Bool
     {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.keep(grant, of: digest, attempt, at: now, in: connection)
         }
     }
@@ -53,7 +52,7 @@ struct CodeRow {
     var consent: ConsentID?
     var expiresAt: Instant?
 
-    init?(_ digest: BlindIndex, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    init?(_ digest: BlindIndex, in connection: borrowing SQLConnection) throws(SQLError) {
         let row = try connection.prepare(CodeQueries.select)
         try row.bind(digest)
         guard try row.step() else { return nil }
@@ -79,8 +78,8 @@ struct CodeRow {
 }
 
 extension WritingRules {
-    fileprivate func reserve(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ReservationAnswer
+    fileprivate func reserve(_ wanted: CodeReservation, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ReservationAnswer
     {
         // Nearly always the provider's calls have shown nothing.
         if let health = try health(of: wanted.provider, in: connection), !health.isClean {
@@ -91,8 +90,8 @@ extension WritingRules {
 
     /// A code that would have to be sent holds against the provider's state; what became of one is told all the same.
     private func reserve(
-        _ wanted: CodeReservation, watching health: ProviderHealth, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> ReservationAnswer {
+        _ wanted: CodeReservation, watching health: ProviderHealth, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> ReservationAnswer {
         if let row = try CodeRow(wanted.digest, in: connection), !row.isOver(at: wanted.at),
             row.state != .unspent || row.subjectIndex != wanted.subjectIndex
         {
@@ -106,8 +105,8 @@ extension WritingRules {
         return answer
     }
 
-    private func reserveFreely(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ReservationAnswer
+    private func reserveFreely(_ wanted: CodeReservation, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ReservationAnswer
     {
         // Nearly always it is new: the row is read only where there is one.
         if try take(wanted, by: CodeQueries.reserve, in: connection) { return .reserved }
@@ -120,11 +119,11 @@ extension WritingRules {
         // A commit of unknown fate is asked for again by the same attempt.
         case .sent where row.attempt == wanted.attempt: return .reserved
         // Whoever asks leads the only flight of the code in this instance: no other one is settling the grant.
-        case .kept where row.lease.owner == leases.locks.instance:
+        case .kept where row.lease.owner == leases.instance:
             guard let grant = row.grant else { throw .corrupt }
             return .abandonedGrant(grant)
         case .sent, .kept:
-            return leases.stands(row.lease) ? .underWay : try adopt(row, wanted, in: connection)
+            return leases.stands(row.lease, in: connection) ? .underWay : try adopt(row, wanted, in: connection)
         case .consent:
             guard let consent = row.consent else { throw .corrupt }
             return .consent(consent)
@@ -134,7 +133,7 @@ extension WritingRules {
         }
     }
 
-    private func retake(_ wanted: CodeReservation, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func retake(_ wanted: CodeReservation, in connection: borrowing SQLConnection) throws(SQLError)
         -> ReservationAnswer
     {
         _ = try take(wanted, by: CodeQueries.reserveAgain, in: connection)
@@ -142,24 +141,24 @@ extension WritingRules {
     }
 
     private func take(
-        _ wanted: CodeReservation, by query: SQLiteQuery, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> Bool {
-        let lease = leases.lease(for: wanted.lease)
-        return try connection.run(
-            query, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn, wanted.subjectIndex,
-            wanted.attempt, lease.owner, lease.until, lease.boot, LeaseClock.milliseconds(of: wanted.lease),
-            wanted.at, wanted.at, wanted.expiresAt) > 0
+        _ wanted: CodeReservation, by query: SQLQuery, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
+        let lease = leases.lease(for: wanted.lease, in: connection)
+        return try connection.rows(
+            changedBy: query, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn,
+            wanted.subjectIndex, wanted.attempt, lease.owner, lease.until, lease.boot,
+            LeaseClock.milliseconds(of: wanted.lease), wanted.at, wanted.at, wanted.expiresAt) > 0
     }
 
     /// Decides what a dead owner left: a code that was sent has an unknown end, a kept grant becomes ours.
-    private func adopt(_ row: CodeRow, _ wanted: CodeReservation, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ReservationAnswer
+    private func adopt(_ row: CodeRow, _ wanted: CodeReservation, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ReservationAnswer
     {
         guard row.state == .kept, let grant = row.grant else {
             try connection.run(CodeQueries.nameUnknown, wanted.at, wanted.digest)
             return .ended(.exchangeUnknown, statement: nil)
         }
-        let lease = leases.lease(for: wanted.lease)
+        let lease = leases.lease(for: wanted.lease, in: connection)
         try connection.run(
             CodeQueries.adopt, wanted.attempt, lease.owner, lease.until, lease.boot, wanted.at, wanted.digest)
         return .abandonedGrant(grant)
@@ -167,12 +166,12 @@ extension WritingRules {
 
     fileprivate func keep(
         _ grant: SealedBytes, of digest: BlindIndex, _ attempt: AttemptID, at now: Instant,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> Bool {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
         // The row adds the length of its lease.
-        let lease = leases.lease(for: .zero)
-        let isKept = try connection.run(
-            CodeQueries.keep, grant, attempt, lease.owner, lease.until, lease.boot, now, digest)
+        let lease = leases.lease(for: .zero, in: connection)
+        let isKept = try connection.rows(
+            changedBy: CodeQueries.keep, grant, attempt, lease.owner, lease.until, lease.boot, now, digest)
         if isKept > 0 { return true }
         guard let row = try CodeRow(digest, in: connection) else { return false }
         guard row.takesGrant else {
@@ -185,14 +184,14 @@ extension WritingRules {
 
     /// Points a code to the consent that its grant became, and lets the grant go.
     /// - Returns: the consent that it points to already; then nothing is changed.
-    func settle(_ code: BlindIndex, as consent: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ConsentID?
+    func settle(_ code: BlindIndex, as consent: ConsentID, at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ConsentID?
     {
-        if try connection.run(CodeQueries.settle, consent, now, code) > 0 { return nil }
+        if try connection.rows(changedBy: CodeQueries.settle, consent, now, code) > 0 { return nil }
         return try self.consent(of: code, in: connection)
     }
 
-    func consent(of code: BlindIndex, in connection: borrowing SQLiteConnection) throws(SQLiteError) -> ConsentID? {
+    func consent(of code: BlindIndex, in connection: borrowing SQLConnection) throws(SQLError) -> ConsentID? {
         let row = try connection.prepare(CodeQueries.consent)
         try row.bind(code)
         return try row.step() ? try row.optionalIdentifier().map(ConsentID.init) : nil
@@ -200,39 +199,39 @@ extension WritingRules {
 }
 
 enum CodeQueries {
-    static let select = SQLiteQuery(
+    static let select = SQLQuery(
         """
         SELECT state, subject_index, attempt, owner, lease_until, lease_boot, lease_length, grant_sealed, verdict,
             statement_sealed, consent_id, expires_at
         FROM code_reservations WHERE digest = ?
         """)
-    static let consent = SQLiteQuery("SELECT consent_id FROM code_reservations WHERE digest = ?")
+    static let consent = SQLQuery("SELECT consent_id FROM code_reservations WHERE digest = ?")
     private static let sent = """
         INTO code_reservations (digest, provider, environment, subject_index, state, attempt, owner, lease_until,
             lease_boot, lease_length, unsettled_since, updated_at, expires_at)
         VALUES (?, ?, ?, ?, 'sent', ?, ?, ?, ?, ?, ?, ?, ?)
         """
-    static let reserve = SQLiteQuery("INSERT \(sent) ON CONFLICT (digest) DO NOTHING")
-    static let reserveAgain = SQLiteQuery("INSERT OR REPLACE \(sent)")
-    static let release = SQLiteQuery(
+    static let reserve = SQLQuery("INSERT \(sent) ON CONFLICT (digest) DO NOTHING")
+    static let reserveAgain = SQLQuery("INSERT OR REPLACE \(sent)")
+    static let release = SQLQuery(
         """
         UPDATE code_reservations SET state = 'unspent', verdict = NULL, statement_sealed = NULL,
             unsettled_since = NULL, updated_at = ?
         WHERE digest = ? AND attempt = ? AND (state = 'sent' OR verdict = 'exchange_unknown')
         """)
-    static let end = SQLiteQuery(
+    static let end = SQLQuery(
         """
         UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?, unsettled_since = NULL,
             grant_sealed = CASE WHEN ? THEN grant_sealed END, updated_at = ?
         WHERE digest = ? AND attempt = ? AND (state IN ('sent', 'kept') OR verdict = 'exchange_unknown')
         """)
-    static let nameUnknown = SQLiteQuery(
+    static let nameUnknown = SQLQuery(
         """
         UPDATE code_reservations SET state = 'ended', verdict = 'exchange_unknown', unsettled_since = NULL,
             updated_at = ?
         WHERE digest = ? AND state = 'sent'
         """)
-    static let adopt = SQLiteQuery(
+    static let adopt = SQLQuery(
         """
         UPDATE code_reservations SET attempt = ?, owner = ?, lease_until = ?, lease_boot = ?, updated_at = ?
         WHERE digest = ? AND state = 'kept'
@@ -242,14 +241,14 @@ enum CodeQueries {
             updated_at = ?
         """
     /// Names no column of an index.
-    static let keep = SQLiteQuery("UPDATE code_reservations SET \(kept) WHERE digest = ? AND state = 'sent'")
+    static let keep = SQLQuery("UPDATE code_reservations SET \(kept) WHERE digest = ? AND state = 'sent'")
     /// For one whose end was unknown.
-    static let keepLate = SQLiteQuery(
+    static let keepLate = SQLQuery(
         """
         UPDATE code_reservations SET \(kept), unsettled_since = ?, verdict = NULL, statement_sealed = NULL
         WHERE digest = ?
         """)
-    static let settle = SQLiteQuery(
+    static let settle = SQLQuery(
         """
         UPDATE code_reservations SET state = 'consent', consent_id = ?, grant_sealed = NULL, verdict = NULL,
             statement_sealed = NULL, unsettled_since = NULL, updated_at = ?

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func consents(_ query: ConsentQuery) async throws(StoreFailure) -> ConsentPage {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             // One moment for identifiers and rows: a row that left the list between them would stand in it all the same.
-            try snapshot(of: connection) { connection throws(SQLiteError) in
+            try snapshot(of: connection) { connection throws(SQLError) in
                 let limit = max(1, query.limit)
                 let found = try ConsentList.identifiers(query, limit: limit + 1, in: connection)
                 var items: [StoredConsent] = []
@@ -23,8 +22,8 @@ extension SQLiteStore {
 /// but for a subject's, of which there are few: those are all read and sorted.
 private enum ConsentList {
     static func identifiers(
-        _ query: ConsentQuery, limit: Int, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> [ConsentID] {
+        _ query: ConsentQuery, limit: Int, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> [ConsentID] {
         let start = query.before?.uuid.bytes ?? afterAll
         if let subject = query.subject {
             let status = query.status?.rawValue
@@ -54,7 +53,7 @@ private enum ConsentList {
     private static let afterAll = [UInt8](repeating: 0xFF, count: 17)
 
     /// The names that stand in the records, each found by one step through the index.
-    private static func allProviders(in connection: borrowing SQLiteConnection) throws(SQLiteError) -> [String] {
+    private static func allProviders(in connection: borrowing SQLConnection) throws(SQLError) -> [String] {
         var names: [String] = []
         var last = ""
         while true {
@@ -66,7 +65,7 @@ private enum ConsentList {
         }
     }
 
-    private static func identifiers(_ rows: borrowing SQLiteStatement) throws(SQLiteError) -> [ConsentID] {
+    private static func identifiers(_ rows: borrowing SQLStatement) throws(SQLError) -> [ConsentID] {
         var found: [ConsentID] = []
         while try rows.step() { found.append(ConsentID(try rows.identifier())) }
         return found
@@ -75,11 +74,11 @@ private enum ConsentList {
 
 /// What `body` reads, all of it as it is at one moment.
 func snapshot<Value>(
-    of connection: borrowing SQLiteConnection,
-    _ body: (borrowing SQLiteConnection) throws(SQLiteError) -> Value
-) throws(SQLiteError) -> Value {
+    of connection: borrowing SQLConnection,
+    _ body: (borrowing SQLConnection) throws(SQLError) -> Value
+) throws(SQLError) -> Value {
     try connection.run(ListQueries.begin)
-    do throws(SQLiteError) {
+    do throws(SQLError) {
         let value = try body(connection)
         try connection.run(ListQueries.end)
         return value
@@ -90,22 +89,22 @@ func snapshot<Value>(
 }
 
 private enum ListQueries {
-    static let begin = SQLiteQuery("BEGIN")
-    static let end = SQLiteQuery("COMMIT")
-    static let all = SQLiteQuery("SELECT id FROM consents WHERE id < ? ORDER BY id DESC LIMIT ?")
+    static let begin = SQLQuery("BEGIN")
+    static let end = SQLQuery("COMMIT")
+    static let all = SQLQuery("SELECT id FROM consents WHERE id < ? ORDER BY id DESC LIMIT ?")
     /// The other filters are held against each.
-    static let ofSubject = SQLiteQuery(
+    static let ofSubject = SQLQuery(
         """
         SELECT id FROM consents INDEXED BY consents_by_subject
         WHERE subject_index = ? AND id < ? AND (? IS NULL OR provider = ?) AND (? IS NULL OR status = ?)
         ORDER BY id DESC LIMIT ?
         """)
-    static let ofProvider = SQLiteQuery(
+    static let ofProvider = SQLQuery(
         """
         SELECT id FROM consents INDEXED BY consents_by_provider
         WHERE provider = ? AND status = ? AND id < ? ORDER BY id DESC LIMIT ?
         """)
-    static let nextProvider = SQLiteQuery(
+    static let nextProvider = SQLQuery(
         """
         SELECT provider FROM consents INDEXED BY consents_by_provider WHERE provider > ? ORDER BY provider LIMIT 1
         """)

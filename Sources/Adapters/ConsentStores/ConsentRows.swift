@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeSQLite
 
 /// A consent as it lies in one row.
 enum ConsentRows {
@@ -16,8 +15,8 @@ enum ConsentRows {
         spare_tokens_sealed, spare_generation, has_rotated
         """
     /// Of an erased one nothing is left to hand out.
-    private static let byID = SQLiteQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
-    static func consent(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private static let byID = SQLQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
+    static func consent(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError)
         -> StoredConsent?
     {
         let row = try connection.prepare(byID)
@@ -25,7 +24,7 @@ enum ConsentRows {
         return try row.step() ? try consent(row) : nil
     }
 
-    private static func consent(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> StoredConsent {
+    private static func consent(_ row: borrowing SQLStatement) throws(SQLError) -> StoredConsent {
         let record = try record(row)
         var stored = StoredConsent(
             record: record, subjectIndex: BlindIndex(row.blob()), key: row.optionalSealed(),
@@ -38,7 +37,7 @@ enum ConsentRows {
         return stored
     }
 
-    private static func record(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> ConsentRecord {
+    private static func record(_ row: borrowing SQLStatement) throws(SQLError) -> ConsentRecord {
         let id = ConsentID(try row.identifier())
         let provider = row.provider()
         let issuer = IssuingClient(clientID: row.text(), tokenEndpoint: row.text())
@@ -52,26 +51,26 @@ enum ConsentRows {
             client: app(row), notice: notice(row), createdAt: row.instant(), updatedAt: row.instant())
     }
 
-    private static func timing(_ row: borrowing SQLiteStatement) -> TokenTiming {
+    private static func timing(_ row: borrowing SQLStatement) -> TokenTiming {
         TokenTiming(
             issuedAt: row.instant(), accessTokenExpiresAt: row.instant(),
             refreshTokenExpiresAt: row.optionalInstant(), dueAt: row.optionalInstant())
     }
 
-    private static func app(_ row: borrowing SQLiteStatement) -> ClientApp? {
+    private static func app(_ row: borrowing SQLStatement) -> ClientApp? {
         let app = ClientApp(
             platform: row.optionalText(), productName: row.optionalText(), sdkVersion: row.optionalText())
         let isNamed = app.platform != nil || app.productName != nil || app.sdkVersion != nil
         return isNamed ? app : nil
     }
 
-    private static func notice(_ row: borrowing SQLiteStatement) -> NoticeReference? {
+    private static func notice(_ row: borrowing SQLStatement) -> NoticeReference? {
         let text = row.optionalText()
         let isAssumed = row.flag()
         return text.map { NoticeReference(text: $0, isAssumed: isAssumed) }
     }
 
-    private static func attempt(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> RefreshAttempt? {
+    private static func attempt(_ row: borrowing SQLStatement) throws(SQLError) -> RefreshAttempt? {
         let id = try row.optionalIdentifier()
         let phase = try row.optionalWord(RefreshAttempt.Phase.self)
         let owner = try row.optionalIdentifier()

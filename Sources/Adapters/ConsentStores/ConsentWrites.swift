@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func createConsent(_ consent: StoredConsent, of code: BlindIndex, events: [EventDraft])
         async throws(StoreFailure) -> CreateAnswer
     {
         // A new chain hangs on nothing that is stored: the writer need not make it.
         var chain = EventChain.empty
         let links = chain.extend(by: events, of: consent.record.id, rules.ledger)
-        return try await writer.write(.finishes) { [rules, chain] connection throws(SQLiteError) in
+        return try await writer.write(.finishes) { [rules, chain] connection throws(SQLError) in
             try rules.create(consent, of: code, chain, links, in: connection)
         }
     }
 
     package func renewConsent(_ renewal: ConsentRenewal) async throws(StoreFailure) -> WriteAnswer {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.renew(renewal, in: connection)
         }
     }
 
     package func consent(_ id: ConsentID) async throws(StoreFailure) -> StoredConsent? {
-        try await readers.read { connection throws(SQLiteError) in try ConsentRows.consent(id, in: connection) }
+        try await readers.read { connection throws(SQLError) in try ConsentRows.consent(id, in: connection) }
     }
 
     package func expire(_ id: ConsentID, generation: Int64, at now: Instant, event: EventDraft)
         async throws(StoreFailure) -> WriteAnswer
     {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.expire(id, generation: generation, at: now, event, in: connection)
         }
     }
@@ -43,7 +42,7 @@ struct ConsentState {
     var providerSubjectIndex: BlindIndex?
     var provider: ProviderKey
 
-    init?(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    init?(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) {
         let row = try connection.prepare(ConsentQueries.state)
         try row.bind(id)
         guard try row.step() else { return nil }
@@ -60,8 +59,8 @@ struct ConsentState {
 extension WritingRules {
     fileprivate func create(
         _ consent: StoredConsent, of code: BlindIndex, _ chain: EventChain, _ links: [EventLink],
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> CreateAnswer {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> CreateAnswer {
         let id = consent.record.id
         // The unique indexes look for what stands in the way; only where something does, it is asked what.
         guard try insert(consent, chain, in: connection) else {
@@ -78,7 +77,7 @@ extension WritingRules {
         return .created
     }
 
-    private func liveID(of consent: StoredConsent, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func liveID(of consent: StoredConsent, in connection: borrowing SQLConnection) throws(SQLError)
         -> ConsentID?
     {
         guard let providerSubject = consent.providerSubjectIndex else { return nil }
@@ -89,8 +88,8 @@ extension WritingRules {
     /// The one live record of the four.
     func liveID(
         of provider: ProviderKey, _ subject: BlindIndex, _ providerSubject: BlindIndex,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> ConsentID? {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> ConsentID? {
         let row = try connection.prepare(ConsentQueries.liveID)
         try row.bind(provider.name, provider.environmentColumn, subject, providerSubject)
         return try row.step() ? ConsentID(try row.identifier()) : nil
@@ -98,12 +97,12 @@ extension WritingRules {
 
     /// - Returns: false where its identifier, or a live record of the same four, is there.
     private func insert(
-        _ consent: StoredConsent, _ chain: EventChain, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> Bool {
+        _ consent: StoredConsent, _ chain: EventChain, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
         let record = consent.record
         let timing = record.timing
-        return try connection.run(
-            ConsentQueries.insert, record.id, record.provider.name, record.provider.environmentColumn,
+        return try connection.rows(
+            changedBy: ConsentQueries.insert, record.id, record.provider.name, record.provider.environmentColumn,
             consent.subjectIndex, consent.providerSubjectIndex, record.status.rawValue,
             record.statusReason?.rawValue, record.issuer.clientID, record.issuer.tokenEndpoint, record.requested,
             record.granted, record.profileStatus.rawValue, record.profileFetchedAt, record.generation,
@@ -114,8 +113,8 @@ extension WritingRules {
             consent.tokens, consent.profile, chain.count, chain.head) > 0
     }
 
-    fileprivate func renew(_ renewal: ConsentRenewal, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> WriteAnswer
+    fileprivate func renew(_ renewal: ConsentRenewal, in connection: borrowing SQLConnection)
+        throws(SQLError) -> WriteAnswer
     {
         if try consent(of: renewal.code, in: connection) != nil { return .alreadyWritten }
         guard let state = try ConsentState(renewal.id, in: connection), state.status.isLive else { return .ended }
@@ -135,8 +134,8 @@ extension WritingRules {
 
     fileprivate func expire(
         _ id: ConsentID, generation: Int64, at now: Instant, _ event: EventDraft,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> WriteAnswer {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> WriteAnswer {
         guard let state = try ConsentState(id, in: connection) else { return .ended }
         guard state.status.isLive else { return state.status == .expired ? .alreadyWritten : .ended }
         guard state.generation == generation else { return .generationMoved }
@@ -147,19 +146,19 @@ extension WritingRules {
 }
 
 private enum ConsentQueries {
-    static let state = SQLiteQuery(
+    static let state = SQLQuery(
         """
         SELECT status, status_reason, generation, created_at, subject_index, provider_subject_index, provider,
             environment
         FROM consents WHERE id = ?
         """)
-    static let liveID = SQLiteQuery(
+    static let liveID = SQLQuery(
         """
         SELECT id FROM consents
         WHERE provider = ? AND environment = ? AND subject_index = ? AND provider_subject_index = ?
             AND status IN ('active', 'failing', 'reauthorization_required')
         """)
-    static let insert = SQLiteQuery(
+    static let insert = SQLQuery(
         """
         INSERT INTO consents (id, provider, environment, subject_index, provider_subject_index, status, status_reason,
             client_id, token_endpoint, requested_scopes, granted_scopes, profile_status, profile_fetched_at,
@@ -171,8 +170,8 @@ private enum ConsentQueries {
             ?, \(period))
         ON CONFLICT DO NOTHING
         """)
-    static let takeBack = SQLiteQuery("DELETE FROM consents WHERE id = ?")
-    static let renew = SQLiteQuery(
+    static let takeBack = SQLQuery("DELETE FROM consents WHERE id = ?")
+    static let renew = SQLQuery(
         """
         UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
             issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
@@ -185,7 +184,7 @@ private enum ConsentQueries {
             saved_attempt = NULL
         WHERE id = ?
         """)
-    static let expire = SQLiteQuery(
+    static let expire = SQLQuery(
         """
         UPDATE consents SET status = 'expired', status_reason = 'no_refresh_token', tokens_sealed = NULL,
             spare_tokens_sealed = NULL, spare_generation = NULL, due_at = NULL, due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore: DueRefreshes {
+extension SQLStore: DueRefreshes {
     package func dueRefreshes(of provider: ProviderKey, idleLife: Duration?, at now: Instant, limit: Int)
         async throws(StoreFailure) -> [DueRefresh]
     {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let most = max(0, limit)
             let ending = try connection.prepare(DueQueries.ending)
             try ending.bind(provider.name, now, DueQueries.endsLookedAt, now, provider.environmentColumn, most)
@@ -20,7 +19,7 @@ extension SQLiteStore: DueRefreshes {
     }
 
     package func nextDue(of provider: ProviderKey) async throws(StoreFailure) -> Instant? {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let row = try connection.prepare(DueQueries.next)
             try row.bind(provider.name)
             return try row.step() ? row.instant() : nil
@@ -28,7 +27,7 @@ extension SQLiteStore: DueRefreshes {
     }
 
     package func dueTally(of provider: ProviderKey, at now: Instant) async throws(StoreFailure) -> DueTally {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let row = try connection.prepare(DueQueries.tally)
             let overdue = now.advanced(by: .zero - DueTally.overdueAfter)
             try row.bind(overdue, provider.name, now, DueTally.most)
@@ -43,13 +42,13 @@ extension SQLiteStore: DueRefreshes {
     }
 
     package func postpone(_ due: DueRefresh, until later: Instant, at now: Instant) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            _ = try connection.run(DueQueries.postpone, later, due.id, due.generation, now)
+        try await writer.write(.finishes) { connection throws(SQLError) in
+            try connection.run(DueQueries.postpone, later, due.id, due.generation, now)
         }
     }
 }
 
-private func grants(_ rows: borrowing SQLiteStatement, _ idleLife: Duration?) throws(SQLiteError) -> [DueRefresh] {
+private func grants(_ rows: borrowing SQLStatement, _ idleLife: Duration?) throws(SQLError) -> [DueRefresh] {
     var found: [DueRefresh] = []
     while try rows.step() {
         let (id, generation) = (ConsentID(try rows.identifier()), rows.integer())
@@ -69,14 +68,14 @@ enum DueQueries {
     static let endsLookedAt = 512
 
     private static let columns = "id, generation, due_at, issued_at, refresh_token_expires_at"
-    static let due = SQLiteQuery(
+    static let due = SQLQuery(
         """
         SELECT \(columns) FROM consents INDEXED BY consents_by_due
         WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? AND environment = ? ORDER BY due_at LIMIT ?
         """)
     /// Those whose refresh token is told to end soonest: due no later than half of its life, they may stand far behind
     /// in a long row of others.
-    static let ending = SQLiteQuery(
+    static let ending = SQLQuery(
         """
         SELECT \(columns) FROM (
             SELECT \(columns), environment FROM consents INDEXED BY consents_by_token_end
@@ -85,24 +84,24 @@ enum DueQueries {
             ORDER BY refresh_token_expires_at LIMIT ?)
         WHERE due_at <= ? AND environment = ? LIMIT ?
         """)
-    static let next = SQLiteQuery(
+    static let next = SQLQuery(
         """
         SELECT due_at FROM consents INDEXED BY consents_by_due
         WHERE provider = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1
         """)
-    static let tally = SQLiteQuery(
+    static let tally = SQLQuery(
         """
-        SELECT count(*), ifnull(sum(due_at <= ?), 0), min(due_at) FROM (
+        SELECT count(*), coalesce(sum(due_at <= ?), 0), min(due_at) FROM (
             SELECT due_at FROM consents INDEXED BY consents_by_due
             WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?)
         """)
-    static let ambiguous = SQLiteQuery(
+    static let ambiguous = SQLQuery(
         """
         SELECT count(*) FROM consents INDEXED BY consents_unknown WHERE attempt_phase = 'unknown' AND provider = ?
         """)
-    static let postpone = SQLiteQuery(
+    static let postpone = SQLQuery(
         """
         UPDATE consents SET due_at = ?
-        WHERE id = ? AND generation = ? AND due_at IS NOT NULL AND due_at <= ? AND attempt_phase IS NOT 'sent'
+        WHERE id = ? AND generation = ? AND due_at IS NOT NULL AND due_at <= ? AND attempt_phase IS DISTINCT FROM 'sent'
         """)
 }

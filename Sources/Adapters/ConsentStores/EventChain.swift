@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 internal import NativeJSON
-internal import NativeSQLite
 
 /// An event with its place in the chain, not yet written.
 struct EventLink {
@@ -11,7 +10,7 @@ struct EventLink {
     var canonical: [UInt8]
     var mac: [UInt8]
 
-    func write(of id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    func write(of id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) {
         try connection.run(
             EventQueries.insert, id, sequence, draft.type.rawValue, draft.at,
             String(decoding: canonical, as: UTF8.self), mac, draft.personal)
@@ -64,8 +63,8 @@ enum EventText {
     }
 
     /// The event that a canonical text tells of.
-    /// - Throws: `SQLiteError.corrupt` where it is none.
-    static func draft(_ canonical: [UInt8], personal: SealedBytes?) throws(SQLiteError) -> EventDraft {
+    /// - Throws: `SQLError.corrupt` where it is none.
+    static func draft(_ canonical: [UInt8], personal: SealedBytes?) throws(SQLError) -> EventDraft {
         // `providers`: a text value may hold U+0000, which callers' bodies may not.
         guard let event = try? JSONValue.parse(canonical, as: .providers),
             let draft = draft(event, personal: personal)
@@ -100,8 +99,8 @@ extension WritingRules {
     /// Adds events to the chain of a consent that is there.
     /// - Returns: false where it is not.
     @discardableResult
-    func append(_ events: [EventDraft], to id: ConsentID, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> Bool
+    func append(_ events: [EventDraft], to id: ConsentID, in connection: borrowing SQLConnection)
+        throws(SQLError) -> Bool
     {
         guard var chain = try chain(of: id, in: connection) else { return false }
         if events.isEmpty { return true }
@@ -110,7 +109,7 @@ extension WritingRules {
         return true
     }
 
-    private func chain(of id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func chain(of id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError)
         -> EventChain?
     {
         let row = try connection.prepare(EventQueries.head)
@@ -119,15 +118,15 @@ extension WritingRules {
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     package func append(_ event: EventDraft, to id: ConsentID) async throws(StoreFailure) {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             _ = try rules.append([event], to: id, in: connection)
         }
     }
 
     package func events(of id: ConsentID) async throws(StoreFailure) -> [StoredEvent] {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let rows = try connection.prepare(EventQueries.select)
             try rows.bind(id)
             var events: [StoredEvent] = []
@@ -144,21 +143,21 @@ extension SQLiteStore {
 }
 
 /// The period that a transaction writes in.
-let period = "(SELECT ifnull(max(number), 0) FROM checkpoints)"
+let period = "(SELECT coalesce(max(number), 0) FROM checkpoints)"
 
 private enum EventQueries {
-    static let insert = SQLiteQuery(
+    static let insert = SQLQuery(
         """
         INSERT INTO events (consent_id, seq, type, at, canonical, mac, personal_sealed, period)
         VALUES (?, ?, ?, ?, ?, ?, ?, \(period))
         """)
     /// Behind the event that tells of the removal of the others comes none.
-    static let head = SQLiteQuery(
+    static let head = SQLQuery(
         "SELECT event_count, chain_head FROM consents WHERE id = ? AND evidence_removed_at IS NULL")
-    static let saveHead = SQLiteQuery(
+    static let saveHead = SQLQuery(
         "UPDATE consents SET event_count = ?, chain_head = ?, head_period = \(period) WHERE id = ?")
     /// Of removed evidence the last event alone.
-    static let select = SQLiteQuery(
+    static let select = SQLQuery(
         """
         SELECT seq, canonical, mac, personal_sealed FROM events WHERE consent_id = ? AND canonical <> '' ORDER BY seq
         """)

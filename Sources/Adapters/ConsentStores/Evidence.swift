@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     @discardableResult
     package func appendOnce(_ event: EventDraft, to id: ConsentID, since: Instant) async throws(StoreFailure)
         -> WriteAnswer
     {
         // Nearly always it stands there already; a reader tells so without a transaction of the writer's.
-        let known = try await readers.read { connection throws(SQLiteError) in
+        let known = try await readers.read { connection throws(SQLError) in
             try Evidence.answer(to: event, in: id, since: since, connection)
         }
         if let known { return known }
-        return try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        return try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             if let known = try Evidence.answer(to: event, in: id, since: since, connection) { return known }
             try rules.append([event], to: id, in: connection)
             return .written
@@ -20,7 +19,7 @@ extension SQLiteStore {
     }
 
     package func ledgerRecords(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [LedgerRecord] {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let rows = try connection.prepare(LedgerRows.page)
             try rows.bind(after?.uuid.bytes ?? [], max(0, limit))
             var records: [LedgerRecord] = []
@@ -30,7 +29,7 @@ extension SQLiteStore {
     }
 
     package func ledgerRecord(_ id: ConsentID) async throws(StoreFailure) -> LedgerRecord? {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let row = try connection.prepare(LedgerRows.one)
             try row.bind(id)
             return try row.step() ? try LedgerRows.record(row) : nil
@@ -38,7 +37,7 @@ extension SQLiteStore {
     }
 
     package func chain(of id: ConsentID) async throws(StoreFailure) -> [ChainLink] {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let rows = try connection.prepare(EvidenceQueries.links)
             try rows.bind(id)
             var links: [ChainLink] = []
@@ -58,8 +57,8 @@ extension SQLiteStore {
 private enum Evidence {
     /// Why the event is not to be written; nil where it is.
     static func answer(
-        to event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> WriteAnswer? {
+        to event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLConnection
+    ) throws(SQLError) -> WriteAnswer? {
         guard let state = try ConsentState(id, in: connection), event.type.mayBeTold(in: state.status) else {
             return .ended
         }
@@ -68,8 +67,8 @@ private enum Evidence {
 
     /// Whether an event of that type by that caller stands in the chain since that moment.
     static func stands(
-        _ event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> Bool {
+        _ event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
         let query =
             switch event.type {
             case .profileRead, .tokenRead: EvidenceQueries.readingSince
@@ -86,17 +85,17 @@ private enum Evidence {
 
 private enum EvidenceQueries {
     /// The types that the index `events_of_reading` holds.
-    static let readingSince = SQLiteQuery(
+    static let readingSince = SQLQuery(
         """
         SELECT CAST(canonical AS BLOB) FROM events INDEXED BY events_of_reading
         WHERE consent_id = ? AND type IN ('consent.profile_read', 'consent.token_read') AND type = ? AND at >= ?
         """)
-    static let anySince = SQLiteQuery(
+    static let anySince = SQLQuery(
         """
         SELECT CAST(canonical AS BLOB) FROM events WHERE consent_id = ? AND type = ? AND at >= ?
         """)
     /// As bytes: a text that was altered to bad UTF-8 would be repaired on its way.
-    static let links = SQLiteQuery(
+    static let links = SQLQuery(
         "SELECT seq, CAST(canonical AS BLOB), mac, period, personal_sealed FROM events WHERE consent_id = ? ORDER BY seq"
     )
 }

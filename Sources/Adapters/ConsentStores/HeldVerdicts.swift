@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func decideVerdicts(
         of provider: ProviderKey, as decision: VerdictDecision, limit: Int, caller: String, at now: Instant
     ) async throws(StoreFailure) -> VerdictsDecided {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             switch decision {
             case .confirm:
                 try rules.confirm(provider, limit: limit, caller: caller, at: now, in: connection)
@@ -19,7 +18,7 @@ extension SQLiteStore {
     package func spreadFailing(
         of provider: ProviderKey, after: ConsentID?, from start: Instant, spacing: Duration, limit: Int, at now: Instant
     ) async throws(StoreFailure) -> FailingSpread {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             let ids = try rules.failing(
                 provider, after: after, dueAfter: start.advanced(by: spacing * limit), limit: limit, in: connection)
             for (number, id) in ids.enumerated() {
@@ -38,24 +37,25 @@ extension SQLiteStore {
 extension WritingRules {
     func keepVerdict(
         _ reason: StatusReason, on id: ConsentID, generation: Int64, of provider: ProviderKey, at now: Instant,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
         try connection.run(
             VerdictQueries.keep, id, provider.name, provider.environmentColumn, generation, reason.rawValue, now)
     }
 
     /// - Returns: whether there was one.
-    func dropVerdict(on id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) -> Bool {
-        try connection.run(VerdictQueries.drop, id) > 0
+    func dropVerdict(on id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
+        try connection.rows(changedBy: VerdictQueries.drop, id) > 0
     }
 
     /// Lets the brake go: what was held is tried again, and so is what was declared dead just before.
     func letGo(
         _ health: inout ProviderHealth, of provider: ProviderKey, at now: Instant, caller: String,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
         try connection.run(VerdictQueries.dropAll, provider.name, provider.environmentColumn)
-        for id in health.releaseBrake(at: now) where try connection.run(VerdictQueries.revive, now, now, id) > 0 {
+        for id in health.releaseBrake(at: now) {
+            guard try connection.rows(changedBy: VerdictQueries.revive, now, now, id) > 0 else { continue }
             let event = EventDraft(
                 type: .refreshFailed, at: now, caller: caller, requestID: nil,
                 data: ["failure": .text("verdict_dismissed")])
@@ -64,8 +64,8 @@ extension WritingRules {
     }
 
     fileprivate func dismiss(
-        _ provider: ProviderKey, caller: String, at now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> VerdictsDecided {
+        _ provider: ProviderKey, caller: String, at now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> VerdictsDecided {
         let held = try verdicts(of: provider, limit: .max, in: connection).count
         if var health = try health(of: provider, in: connection), held > 0 || health.brakeSince != nil {
             try letGo(&health, of: provider, at: now, caller: caller, in: connection)
@@ -75,11 +75,12 @@ extension WritingRules {
     }
 
     fileprivate func confirm(
-        _ provider: ProviderKey, limit: Int, caller: String, at now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> VerdictsDecided {
+        _ provider: ProviderKey, limit: Int, caller: String, at now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> VerdictsDecided {
         let held = try verdicts(of: provider, limit: limit, in: connection)
         for verdict in held {
-            let isEnded = try connection.run(VerdictQueries.end, verdict.reason, now, verdict.id, verdict.generation)
+            let isEnded = try connection.rows(
+                changedBy: VerdictQueries.end, verdict.reason, now, verdict.id, verdict.generation)
             if isEnded > 0 {
                 let event = EventDraft(
                     type: .reauthorizationRequired, at: now, caller: caller, requestID: nil,
@@ -96,8 +97,8 @@ extension WritingRules {
         return VerdictsDecided(count: held.count, isPart: false)
     }
 
-    private func verdicts(of provider: ProviderKey, limit: Int, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> [(id: ConsentID, generation: Int64, reason: String)]
+    private func verdicts(of provider: ProviderKey, limit: Int, in connection: borrowing SQLConnection)
+        throws(SQLError) -> [(id: ConsentID, generation: Int64, reason: String)]
     {
         let rows = try connection.prepare(VerdictQueries.some)
         try rows.bind(provider.name, provider.environmentColumn, limit)
@@ -110,8 +111,8 @@ extension WritingRules {
 
     fileprivate func failing(
         _ provider: ProviderKey, after: ConsentID?, dueAfter: Instant, limit: Int,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> [ConsentID] {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> [ConsentID] {
         let rows = try connection.prepare(VerdictQueries.failing)
         try rows.bind(
             provider.name, after?.uuid.bytes ?? [], provider.environmentColumn, dueAfter, limit)
@@ -122,27 +123,27 @@ extension WritingRules {
 }
 
 private enum VerdictQueries {
-    static let keep = SQLiteQuery(
+    static let keep = SQLQuery(
         """
         INSERT OR REPLACE INTO held_verdicts (consent_id, provider, environment, generation, reason, at)
         VALUES (?, ?, ?, ?, ?, ?)
         """)
-    static let drop = SQLiteQuery("DELETE FROM held_verdicts WHERE consent_id = ?")
-    static let dropAll = SQLiteQuery("DELETE FROM held_verdicts WHERE provider = ? AND environment = ?")
-    static let some = SQLiteQuery(
+    static let drop = SQLQuery("DELETE FROM held_verdicts WHERE consent_id = ?")
+    static let dropAll = SQLQuery("DELETE FROM held_verdicts WHERE provider = ? AND environment = ?")
+    static let some = SQLQuery(
         """
         SELECT consent_id, generation, reason FROM held_verdicts WHERE provider = ? AND environment = ? LIMIT ?
         """)
     /// Only where it is still the grant that was judged.
-    static let end = SQLiteQuery(
+    static let end = SQLQuery(
         """
         UPDATE consents SET status = 'reauthorization_required', status_reason = ?, last_outcome = 'over',
             due_at = NULL, updated_at = ?, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
             attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
             unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL
-        WHERE id = ? AND generation = ? AND status IN ('active', 'failing') AND attempt_phase IS NOT 'sent'
+        WHERE id = ? AND generation = ? AND status IN ('active', 'failing') AND attempt_phase IS DISTINCT FROM 'sent'
         """)
-    static let revive = SQLiteQuery(
+    static let revive = SQLQuery(
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
             last_outcome = 'failing', due_at = ?, updated_at = ?
@@ -150,12 +151,12 @@ private enum VerdictQueries {
             AND (status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation')
             AND tokens_sealed IS NOT NULL
         """)
-    static let failing = SQLiteQuery(
+    static let failing = SQLQuery(
         """
         SELECT id FROM consents
         WHERE provider = ? AND status = 'failing' AND id > ? AND environment = ? AND due_at > ?
             AND attempt_phase IS NULL
         ORDER BY id LIMIT ?
         """)
-    static let makeDue = SQLiteQuery("UPDATE consents SET due_at = ? WHERE id = ?")
+    static let makeDue = SQLQuery("UPDATE consents SET due_at = ? WHERE id = ?")
 }

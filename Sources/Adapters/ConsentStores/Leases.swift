@@ -19,17 +19,22 @@ struct LeaseClock: Sendable {
     /// No lease was ever given for longer, so one that ends later than this from now is not believed; milliseconds.
     private static let longest: Int64 = 3_600_000
 
-    func lease(for length: Duration) -> Lease {
-        Lease(
-            owner: locks.instance, until: clock.milliseconds + LeaseClock.milliseconds(of: length), boot: clock.boot)
+    /// Whose leases are given here.
+    var instance: InstanceID { locks.instance }
+
+    func lease(for length: Duration, in connection: borrowing SQLConnection) -> Lease {
+        Lease(owner: instance, until: clock.milliseconds + LeaseClock.milliseconds(of: length), boot: clock.boot)
     }
 
     /// A lease's length as it is given.
     static func milliseconds(of length: Duration) -> Int64 { min(max(0, length.milliseconds), longest) }
 
-    func stands(_ lease: Lease) -> Bool {
+    func stands(_ lease: Lease, in connection: borrowing SQLConnection) -> Bool {
         guard lease.boot == clock.boot else { return false }
         let rest = lease.until - clock.milliseconds
-        return rest > 0 && rest <= LeaseClock.longest && locks.isAlive(lease.owner)
+        return rest > 0 && rest <= LeaseClock.longest && isAlive(lease.owner, in: connection)
     }
+
+    /// Whether the instance runs; where it cannot be told it is taken for alive.
+    func isAlive(_ owner: InstanceID, in connection: borrowing SQLConnection) -> Bool { locks.isAlive(owner) }
 }

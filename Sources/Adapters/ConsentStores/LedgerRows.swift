@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeSQLite
 
 /// A consent's row as its evidence is verified by.
 enum LedgerRows {
@@ -17,10 +16,10 @@ enum LedgerRows {
             provider_subject_sealed, provider_subject_index
         FROM consents
         """
-    static let page = SQLiteQuery("\(select) WHERE id > ? ORDER BY id LIMIT ?")
-    static let one = SQLiteQuery("\(select) WHERE id = ?")
+    static let page = SQLQuery("\(select) WHERE id > ? ORDER BY id LIMIT ?")
+    static let one = SQLQuery("\(select) WHERE id = ?")
 
-    static func record(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> LedgerRecord {
+    static func record(_ row: borrowing SQLStatement) throws(SQLError) -> LedgerRecord {
         let head = ChainHead(id: ConsentID(try row.identifier()), count: row.integer(), mac: row.blob())
         var values: [RecordColumn: EventValue] = [:]
         for column in texts { values[column] = row.optionalText().map(EventValue.text) }

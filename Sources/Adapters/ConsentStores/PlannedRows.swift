@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore: PlannedGrants {
+extension SQLStore: PlannedGrants {
     package func plannedGrants(after: ConsentID?, limit: Int) async throws(StoreFailure) -> [PlannedGrant] {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let rows = try connection.prepare(PlanQueries.page)
             try rows.bind(after?.uuid.bytes ?? [], max(0, limit))
             var grants: [PlannedGrant] = []
@@ -14,7 +13,7 @@ extension SQLiteStore: PlannedGrants {
     }
 }
 
-private func grant(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> PlannedGrant {
+private func grant(_ row: borrowing SQLStatement) throws(SQLError) -> PlannedGrant {
     PlannedGrant(
         id: ConsentID(try row.identifier()), provider: row.provider(), status: try row.word(ConsentStatus.self),
         generation: row.integer(),
@@ -26,7 +25,7 @@ private func grant(_ row: borrowing SQLiteStatement) throws(SQLiteError) -> Plan
 
 private enum PlanQueries {
     /// Along the identifiers: the sealed columns behind these are not read.
-    static let page = SQLiteQuery(
+    static let page = SQLQuery(
         """
         SELECT id, provider, environment, status, generation, issued_at, access_token_expires_at,
             refresh_token_expires_at, CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func saveProfile(_ write: ProfileWrite) async throws(StoreFailure) -> ProfileAnswer {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.saveProfile(write, in: connection)
         }
     }
 }
 
 extension WritingRules {
-    fileprivate func saveProfile(_ write: ProfileWrite, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ProfileAnswer
+    fileprivate func saveProfile(_ write: ProfileWrite, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ProfileAnswer
     {
         guard let state = try ConsentState(write.id, in: connection), state.status.isLive else { return .ended }
         guard let found = write.providerSubject, found.index != state.providerSubjectIndex else {
@@ -36,7 +35,7 @@ extension WritingRules {
         return .superseded(other)
     }
 
-    private func save(_ write: ProfileWrite, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    private func save(_ write: ProfileWrite, in connection: borrowing SQLConnection) throws(SQLError) {
         try connection.run(
             ProfileQueries.save, write.status.rawValue, write.profile, write.fetchedAt, write.providerSubject?.index,
             write.providerSubject?.sealed, write.at, write.id)
@@ -45,8 +44,8 @@ extension WritingRules {
 
     private func supersede(
         _ older: ConsentID, by newer: ConsentID, _ event: EventDraft, at now: Instant,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
         var event = event
         event.data["superseded_by"] = .text(newer.description)
         try connection.run(ProfileQueries.supersede, newer, now, older)
@@ -56,7 +55,7 @@ extension WritingRules {
 
 private enum ProfileQueries {
     /// A provider subject that is there stays as it is.
-    static let save = SQLiteQuery(
+    static let save = SQLQuery(
         """
         UPDATE consents SET profile_status = ?, profile_sealed = coalesce(?, profile_sealed),
             profile_fetched_at = coalesce(?, profile_fetched_at),
@@ -64,7 +63,7 @@ private enum ProfileQueries {
             provider_subject_sealed = coalesce(provider_subject_sealed, ?), updated_at = ?
         WHERE id = ?
         """)
-    static let supersede = SQLiteQuery(
+    static let supersede = SQLQuery(
         """
         UPDATE consents SET status = 'superseded', status_reason = NULL, superseded_by = ?, tokens_sealed = NULL,
             spare_tokens_sealed = NULL, spare_generation = NULL, profile_sealed = NULL,

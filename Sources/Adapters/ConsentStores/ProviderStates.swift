@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func providerStates() async throws(StoreFailure) -> [ProviderState] {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let rows = try connection.prepare(StateQueries.all)
             try rows.bind()
             var states: [ProviderState] = []
@@ -24,14 +23,14 @@ extension SQLiteStore {
     package func note(
         _ event: HealthEvent, of attempt: AttemptID, at provider: ProviderKey, now: Instant, spread: Double
     ) async throws(StoreFailure) {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             let note = HealthNote(provider: provider, event: event, spread: spread)
             _ = try rules.take(note, of: attempt, at: now, in: connection)
         }
     }
 
     package func firstSecret(of provider: ProviderKey) async throws(StoreFailure) -> BlindIndex? {
-        try await readers.read { connection throws(SQLiteError) in
+        try await readers.read { connection throws(SQLError) in
             let row = try connection.prepare(StateQueries.firstSecret)
             try row.bind(provider.name, provider.environmentColumn)
             return try row.step() ? row.optionalIndex() : nil
@@ -41,8 +40,8 @@ extension SQLiteStore {
     package func keepFirstSecret(_ digest: BlindIndex, of provider: ProviderKey, at now: Instant)
         async throws(StoreFailure)
     {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            _ = try connection.run(
+        try await writer.write(.finishes) { connection throws(SQLError) in
+            try connection.run(
                 StateQueries.keepFirstSecret, provider.name, provider.environmentColumn, digest, now)
         }
     }
@@ -53,7 +52,7 @@ struct StoredHealth {
     var health: ProviderHealth
     var trialOwner: InstanceID?
 
-    init(_ row: borrowing SQLiteStatement) throws(SQLiteError) {
+    init(_ row: borrowing SQLStatement) throws(SQLError) {
         health = ProviderHealth()
         let (gateSince, gateUntil) = (row.optionalInstant(), row.optionalInstant())
         if let gateSince, let gateUntil { health.gate = ProviderHealth.Gate(since: gateSince, until: gateUntil) }
@@ -81,36 +80,36 @@ struct StoredHealth {
 
 extension WritingRules {
     /// Nil where the provider has no row. A trial whose owner is gone is none.
-    func health(of provider: ProviderKey, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    func health(of provider: ProviderKey, in connection: borrowing SQLConnection) throws(SQLError)
         -> ProviderHealth?
     {
         let row = try connection.prepare(StateQueries.one)
         try row.bind(provider.name, provider.environmentColumn)
         guard try row.step() else { return nil }
         var stored = try StoredHealth(row)
-        if stored.health.trial != nil, let owner = stored.trialOwner, !leases.locks.isAlive(owner) {
+        if stored.health.trial != nil, let owner = stored.trialOwner, !leases.isAlive(owner, in: connection) {
             stored.health.trial = nil
         }
         return stored.health
     }
 
     func keep(
-        _ health: ProviderHealth, of provider: ProviderKey, at now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+        _ health: ProviderHealth, of provider: ProviderKey, at now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) {
         try connection.run(
             StateQueries.keep, provider.name, provider.environmentColumn, health.gate?.since, health.gate?.until,
             health.throttles, health.breaker?.since, health.breaker?.reason.rawValue,
             health.breaker?.failedTrials ?? 0, health.failures, health.pause?.since, health.pause?.isByName ?? false,
             health.accusers.joined(separator: " "), health.brakeSince, health.verdicts.text, health.trial?.attempt,
-            health.trial?.until, health.trial.map { _ in leases.locks.instance }, health.nextTrialAt,
+            health.trial?.until, health.trial.map { _ in leases.instance }, health.nextTrialAt,
             health.recoverySince, now)
     }
 
     /// Whether the attempt may be made; where it is the trial it is so from now on.
     func permit(
         _ asker: ProviderAsker, _ attempt: AttemptID, lease: Duration, at provider: ProviderKey,
-        _ known: ProviderHealth? = nil, now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> CallPermit {
+        _ known: ProviderHealth? = nil, now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> CallPermit {
         var found = known
         if found == nil { found = try health(of: provider, in: connection) }
         guard var health = found else { return .free }
@@ -124,8 +123,8 @@ extension WritingRules {
 
     /// Takes an event in; writes only where it changes something.
     @discardableResult
-    func take(_ note: HealthNote, of attempt: AttemptID, at now: Instant, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ProviderHealth
+    func take(_ note: HealthNote, of attempt: AttemptID, at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ProviderHealth
     {
         let before = try health(of: note.provider, in: connection) ?? ProviderHealth()
         var after = before
@@ -147,8 +146,8 @@ private enum StateQueries {
         paused_since, paused_by_name, accusers, brake_since, brake_window, trial_attempt, trial_until, trial_owner,
         next_trial_at, recovery_since
         """
-    static let one = SQLiteQuery("SELECT \(columns) FROM provider_states WHERE provider = ? AND environment = ?")
-    static let all = SQLiteQuery(
+    static let one = SQLQuery("SELECT \(columns) FROM provider_states WHERE provider = ? AND environment = ?")
+    static let all = SQLQuery(
         """
         SELECT provider, environment,
             (SELECT count(*) FROM held_verdicts h WHERE h.provider = s.provider AND h.environment = s.environment),
@@ -156,7 +155,7 @@ private enum StateQueries {
             \(columns)
         FROM provider_states s ORDER BY provider, environment
         """)
-    static let keep = SQLiteQuery(
+    static let keep = SQLQuery(
         """
         INSERT INTO provider_states (provider, environment, \(columns), updated_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -166,15 +165,15 @@ private enum StateQueries {
             failed_trials = excluded.failed_trials, consecutive_failures = excluded.consecutive_failures,
             paused_since = excluded.paused_since, paused_by_name = excluded.paused_by_name,
             accusers = excluded.accusers, brake_since = excluded.brake_since, brake_window = excluded.brake_window,
-            trial_owner = CASE WHEN trial_attempt IS excluded.trial_attempt THEN trial_owner
+            trial_owner = CASE WHEN trial_attempt IS NOT DISTINCT FROM excluded.trial_attempt THEN trial_owner
                 ELSE excluded.trial_owner END,
             trial_attempt = excluded.trial_attempt, trial_until = excluded.trial_until,
             next_trial_at = excluded.next_trial_at, recovery_since = excluded.recovery_since,
             updated_at = excluded.updated_at
         """)
-    static let firstSecret = SQLiteQuery(
+    static let firstSecret = SQLQuery(
         "SELECT first_secret_digest FROM provider_states WHERE provider = ? AND environment = ?")
-    static let keepFirstSecret = SQLiteQuery(
+    static let keepFirstSecret = SQLQuery(
         """
         INSERT INTO provider_states (provider, environment, first_secret_digest, updated_at) VALUES (?, ?, ?, ?)
         ON CONFLICT (provider, environment) DO UPDATE SET first_secret_digest = excluded.first_secret_digest,

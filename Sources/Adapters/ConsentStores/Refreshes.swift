@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func claimRefresh(_ claim: RefreshClaim) async throws(StoreFailure) -> ClaimAnswer {
-        try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.starts) { [rules] connection throws(SQLError) in
             try rules.claim(claim, in: connection)
         }
     }
 
     package func saveTokens(_ write: TokenWrite) async throws(StoreFailure) -> WriteAnswer {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.save(write, in: connection)
         }
     }
 
     package func settleRefresh(_ settlement: RefreshSettlement) async throws(StoreFailure) -> WriteAnswer {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.settle(settlement, in: connection)
         }
     }
@@ -37,7 +36,7 @@ struct RefreshRow {
     var settled: AttemptID?
     var hasTokens: Bool
 
-    init?(_ id: ConsentID, in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    init?(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) {
         let row = try connection.prepare(RefreshQueries.select)
         try row.bind(id)
         guard try row.step() else { return nil }
@@ -57,8 +56,8 @@ struct RefreshRow {
 }
 
 extension WritingRules {
-    fileprivate func claim(_ claim: RefreshClaim, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> ClaimAnswer
+    fileprivate func claim(_ claim: RefreshClaim, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ClaimAnswer
     {
         guard try mayRefresh(in: connection) else { return .refreshingStopped }
         guard let row = try RefreshRow(claim.id, in: connection), row.hasTokens,
@@ -68,7 +67,7 @@ extension WritingRules {
         if row.phase == .sent {
             // A commit of unknown fate is asked for again by the same attempt.
             if row.attempt == claim.attempt { return .claimed }
-            if let lease = row.lease, leases.stands(lease) { return .held }
+            if let lease = row.lease, leases.stands(lease, in: connection) { return .held }
             // The row is decided before anybody sends again: what went out is unknown from now on.
             try nameUnknown(claim.id, at: claim.at, in: connection)
             return .held
@@ -77,7 +76,7 @@ extension WritingRules {
         let permit = try permit(
             claim.asker, claim.attempt, lease: claim.lease, at: row.provider, now: claim.at, in: connection)
         if case .blocked(let until, let reason) = permit { return .blocked(until: until, reason) }
-        let lease = leases.lease(for: claim.lease)
+        let lease = leases.lease(for: claim.lease, in: connection)
         try connection.run(
             RefreshQueries.claim, claim.attempt, lease.owner, claim.at, lease.until, lease.boot,
             claim.at.advanced(by: claim.lease), claim.id)
@@ -85,8 +84,8 @@ extension WritingRules {
     }
 
     /// Names a refresh that was sent and whose owner is gone, in the row and in the trail.
-    func nameUnknown(_ id: ConsentID, at now: Instant, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError)
+    func nameUnknown(_ id: ConsentID, at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError)
     {
         let wasOver = try RefreshRow(id, in: connection)?.status == .reauthorizationRequired
         try connection.run(RefreshQueries.nameUnknown, now, id)
@@ -94,7 +93,7 @@ extension WritingRules {
         try append([wasOver ? event.ofForcedTry : event], to: id, in: connection)
     }
 
-    fileprivate func save(_ write: TokenWrite, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    fileprivate func save(_ write: TokenWrite, in connection: borrowing SQLConnection) throws(SQLError)
         -> WriteAnswer
     {
         let row = try RefreshRow(write.id, in: connection)
@@ -116,8 +115,8 @@ extension WritingRules {
         return .written
     }
 
-    fileprivate func settle(_ settlement: RefreshSettlement, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> WriteAnswer
+    fileprivate func settle(_ settlement: RefreshSettlement, in connection: borrowing SQLConnection)
+        throws(SQLError) -> WriteAnswer
     {
         guard let row = try RefreshRow(settlement.id, in: connection) else { return .ended }
         if row.hasSettled(settlement) { return .alreadyWritten }
@@ -143,8 +142,8 @@ extension WritingRules {
 
     /// - Parameter isOurs: where the row has new tokens, or has ended, no verdict over the old ones counts.
     private func take(
-        _ settlement: RefreshSettlement, isOurs: Bool, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> ProviderHealth? {
+        _ settlement: RefreshSettlement, isOurs: Bool, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> ProviderHealth? {
         guard var note = settlement.health else { return nil }
         if case .declaredDead = note.event, !isOurs { note.event = .codeRefused }
         return try take(note, of: settlement.attempt, at: settlement.at, in: connection)
@@ -153,8 +152,8 @@ extension WritingRules {
     /// The row keeps its tokens, and may be a trial.
     private func hold(
         _ reason: StatusReason, _ settlement: RefreshSettlement, of provider: ProviderKey,
-        in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) {
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
         let (id, now) = (settlement.id, settlement.at)
         try connection.run(
             RefreshQueries.fail, settlement.dueIfHeld ?? now.advanced(by: HealthLimits.trialInterval),
@@ -180,7 +179,7 @@ extension RefreshRow {
 }
 
 private enum RefreshQueries {
-    static let select = SQLiteQuery(
+    static let select = SQLQuery(
         """
         SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot,
             saved_attempt, settled_attempt, tokens_sealed IS NOT NULL
@@ -188,7 +187,7 @@ private enum RefreshQueries {
         """)
 
     /// An attempt of unknown outcome is remembered behind the new one: what comes of this need not tell of that.
-    static let claim = SQLiteQuery(
+    static let claim = SQLQuery(
         """
         UPDATE consents SET unknown_attempt_id = attempt_id, unknown_owner = attempt_owner,
             unknown_sent_at = attempt_sent_at, attempt_id = ?, attempt_phase = 'sent', attempt_owner = ?,
@@ -196,7 +195,7 @@ private enum RefreshQueries {
         WHERE id = ?
         """)
 
-    static let nameUnknown = SQLiteQuery(
+    static let nameUnknown = SQLQuery(
         """
         UPDATE consents SET attempt_phase = 'unknown', lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
             unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
@@ -206,7 +205,7 @@ private enum RefreshQueries {
         WHERE id = ? AND attempt_phase = 'sent'
         """)
 
-    static let save = SQLiteQuery(
+    static let save = SQLQuery(
         """
         UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
             issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
@@ -225,25 +224,25 @@ private enum RefreshQueries {
         unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
         lease_until = NULL, lease_boot = NULL, due_before_claim = NULL
         """
-    static let release = SQLiteQuery(
+    static let release = SQLQuery(
         """
         UPDATE consents SET due_at = CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
             settled_attempt = ?, \(stepBack)
         WHERE id = ?
         """)
-    static let postpone = SQLiteQuery(
+    static let postpone = SQLQuery(
         """
         UPDATE consents SET due_at = CASE WHEN due_before_claim IS NULL AND attempt_phase = 'sent' THEN NULL ELSE ? END,
             settled_attempt = ?, \(stepBack)
         WHERE id = ?
         """)
-    static let fail = SQLiteQuery(
+    static let fail = SQLQuery(
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
             last_outcome = 'failing', due_at = ?, settled_attempt = ?, updated_at = ?, \(stepBack)
         WHERE id = ?
         """)
-    static let leaveUnknown = SQLiteQuery(
+    static let leaveUnknown = SQLQuery(
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
             last_outcome = 'unknown', attempt_phase = 'unknown',
@@ -252,7 +251,7 @@ private enum RefreshQueries {
             unknown_owner = NULL, unknown_sent_at = NULL
         WHERE id = ?
         """)
-    static let end = SQLiteQuery(
+    static let end = SQLQuery(
         """
         UPDATE consents SET status = 'reauthorization_required', status_reason = ?, last_outcome = 'over',
             due_at = NULL, settled_attempt = ?, updated_at = ?, attempt_id = NULL, attempt_phase = NULL,

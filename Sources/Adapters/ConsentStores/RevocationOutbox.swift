@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func queueRevocations(_ drafts: [RevocationDraft], at now: Instant) async throws(StoreFailure) {
         if drafts.isEmpty { return }
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.queue(drafts, at: now, in: connection)
         }
     }
@@ -13,9 +12,9 @@ extension SQLiteStore {
     package func claimRevocations(limit: Int, lease: Duration, at now: Instant) async throws(StoreFailure)
         -> [RevocationTask]
     {
-        try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.starts) { [rules] connection throws(SQLError) in
             let tasks = try rules.dueRevocations(limit: limit, at: now, in: connection)
-            let lease = rules.leases.lease(for: lease)
+            let lease = rules.leases.lease(for: lease, in: connection)
             for task in tasks {
                 try connection.run(OutboxQueries.claim, lease.owner, lease.until, lease.boot, now, task.draft.id)
             }
@@ -24,7 +23,7 @@ extension SQLiteStore {
     }
 
     package func settleRevocation(_ settlement: RevocationSettlement) async throws(StoreFailure) {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.settle(settlement, in: connection)
         }
     }
@@ -32,8 +31,8 @@ extension SQLiteStore {
 
 extension WritingRules {
     /// One that is there already, from a commit of unknown fate, stays as it is.
-    func queue(_ drafts: [RevocationDraft], at now: Instant, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError)
+    func queue(_ drafts: [RevocationDraft], at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError)
     {
         for draft in drafts {
             try connection.run(
@@ -44,8 +43,8 @@ extension WritingRules {
 
     /// Those that nobody has on the wire, oldest first. A living instance's few are passed over.
     fileprivate func dueRevocations(
-        limit: Int, at now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> [RevocationTask] {
+        limit: Int, at now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> [RevocationTask] {
         let rows = try connection.prepare(OutboxQueries.due)
         try rows.bind(now)
         var tasks: [RevocationTask] = []
@@ -54,7 +53,7 @@ extension WritingRules {
             let owner = try rows.optionalIdentifier()
             let until = rows.integer()
             if let owner, let boot = rows.optionalText(),
-                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot))
+                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
             {
                 continue
             }
@@ -63,16 +62,16 @@ extension WritingRules {
         return tasks
     }
 
-    fileprivate func settle(_ settlement: RevocationSettlement, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError)
+    fileprivate func settle(_ settlement: RevocationSettlement, in connection: borrowing SQLConnection)
+        throws(SQLError)
     {
-        let (id, now, own) = (settlement.id, settlement.at, leases.locks.instance)
+        let (id, now, own) = (settlement.id, settlement.at, leases.instance)
         let changes =
             switch settlement.outcome {
-            case .revoked: try connection.run(OutboxQueries.end, "done", "revoked", now, id, own)
-            case .unsupported: try connection.run(OutboxQueries.end, "done", "unsupported", now, id, own)
-            case .failed: try connection.run(OutboxQueries.end, "dead", "failed", now, id, own)
-            case .again(let due): try connection.run(OutboxQueries.again, due, now, id, own)
+            case .revoked: try connection.rows(changedBy: OutboxQueries.end, "done", "revoked", now, id, own)
+            case .unsupported: try connection.rows(changedBy: OutboxQueries.end, "done", "unsupported", now, id, own)
+            case .failed: try connection.rows(changedBy: OutboxQueries.end, "dead", "failed", now, id, own)
+            case .again(let due): try connection.rows(changedBy: OutboxQueries.again, due, now, id, own)
             }
         guard changes == 1, let event = settlement.event, let consent = try consent(of: id, in: connection) else {
             return
@@ -81,7 +80,7 @@ extension WritingRules {
     }
 
     /// Whose token a delivery is about.
-    private func consent(of delivery: UUIDv7, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private func consent(of delivery: UUIDv7, in connection: borrowing SQLConnection) throws(SQLError)
         -> ConsentID?
     {
         let row = try connection.prepare(OutboxQueries.consent)
@@ -92,7 +91,7 @@ extension WritingRules {
 
 extension RevocationTask {
     /// From the columns of `OutboxQueries.due`, up to the lease's.
-    fileprivate init(_ row: borrowing SQLiteStatement) throws(SQLiteError) {
+    fileprivate init(_ row: borrowing SQLStatement) throws(SQLError) {
         let draft = RevocationDraft(
             id: try row.identifier(), provider: row.provider(), clientID: row.text(),
             consent: try row.optionalIdentifier().map(ConsentID.init), kind: try row.word(TokenKind.self),
@@ -102,14 +101,14 @@ extension RevocationTask {
 }
 
 private enum OutboxQueries {
-    static let insert = SQLiteQuery(
+    static let insert = SQLQuery(
         """
         INSERT INTO revocation_outbox (id, provider, environment, consent_id, client_id, reason, token_kind, state,
             token_sealed, due_at, created_at, updated_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)
         ON CONFLICT (id) DO NOTHING
         """)
-    static let due = SQLiteQuery(
+    static let due = SQLQuery(
         """
         SELECT id, provider, environment, client_id, consent_id, token_kind, reason, token_sealed, tries, owner,
             lease_until, lease_boot
@@ -119,20 +118,20 @@ private enum OutboxQueries {
             WHERE earlier.consent_id = own.consent_id AND earlier.id < own.id AND earlier.state IN ('pending', 'held'))
         ORDER BY due_at, id
         """)
-    static let claim = SQLiteQuery(
+    static let claim = SQLQuery(
         """
         UPDATE revocation_outbox SET owner = ?, lease_until = ?, lease_boot = ?, tries = tries + 1, updated_at = ?
         WHERE id = ?
         """)
-    static let consent = SQLiteQuery("SELECT consent_id FROM revocation_outbox WHERE id = ?")
+    static let consent = SQLQuery("SELECT consent_id FROM revocation_outbox WHERE id = ?")
     /// Where the lease is over and nobody else took it, what its owner brings still holds.
-    static let end = SQLiteQuery(
+    static let end = SQLQuery(
         """
         UPDATE revocation_outbox SET state = ?, outcome = ?, token_sealed = NULL, due_at = NULL, owner = NULL,
             lease_until = NULL, lease_boot = NULL, updated_at = ?
         WHERE id = ? AND state = 'pending' AND owner = ?
         """)
-    static let again = SQLiteQuery(
+    static let again = SQLQuery(
         """
         UPDATE revocation_outbox SET due_at = ?, owner = NULL, lease_until = NULL, lease_boot = NULL, updated_at = ?
         WHERE id = ? AND state = 'pending' AND owner = ?

@@ -2,7 +2,7 @@
 package import Consents
 internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     /// What a store holds that was sealed, indexed or signed with a key ring, in a word; nil where it holds none of
     /// that, or there is no file, or nothing of ours in it yet. The file is opened for reading only, and never made.
     /// Blocks until done.

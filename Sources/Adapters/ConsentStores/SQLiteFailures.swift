@@ -18,9 +18,23 @@ extension StoreFailure {
         case .other: self = .outOfReach("\(error)")
         }
     }
+
+    /// What a statement's error means for whoever asked.
+    init(_ error: SQLError) {
+        switch error {
+        case .sqlite(let error): self.init(error)
+        case .corrupt: self.init(SQLiteError.corrupt)
+        case .constraint: self.init(SQLiteError.constraint)
+        }
+    }
 }
 
 /// What `body` returns, with the failure by what to do next.
 func translated<Value: ~Copyable>(_ body: () throws(SQLiteError) -> Value) throws(StoreFailure) -> Value {
+    do { return try body() } catch { throw StoreFailure(error) }
+}
+
+/// What `body` returns, with the failure by what to do next.
+func translated<Value: ~Copyable>(_ body: () throws(SQLError) -> Value) throws(StoreFailure) -> Value {
     do { return try body() } catch { throw StoreFailure(error) }
 }

@@ -56,3 +56,13 @@ func openForReading(_ path: String, _ busyTimeout: Duration) throws(SQLiteError)
         "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;")
     return connection
 }
+
+extension SQLConnection {
+    static func forWriting(_ path: String, _ busyTimeout: Duration) throws(SQLError) -> SQLConnection {
+        do throws(SQLiteError) { return .sqlite(try openForWriting(path, busyTimeout)) } catch { throw .sqlite(error) }
+    }
+
+    static func forReading(_ path: String, _ busyTimeout: Duration) throws(SQLError) -> SQLConnection {
+        do throws(SQLiteError) { return .sqlite(try openForReading(path, busyTimeout)) } catch { throw .sqlite(error) }
+    }
+}

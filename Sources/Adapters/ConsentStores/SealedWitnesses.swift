@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
 /// A consent that tells which key ring a store was sealed with.
 package struct SealedWitness: Sendable {
@@ -15,13 +14,13 @@ package struct SealedWitness: Sendable {
     package let firstMAC: [UInt8]
 }
 
-extension SQLiteStore {
+extension SQLStore {
     /// The oldest and the newest consent that still have their keys: none where nothing was sealed yet, one where both
     /// are the same. Makes and changes nothing; for a file with this program's schema. Blocks until done.
     /// - Throws: `damaged`, `retryLater`, `outOfReach`.
     package static func sealedWitnesses(path: String, busyTimeout: Duration) throws(StoreFailure) -> [SealedWitness] {
-        try translated { () throws(SQLiteError) in
-            let connection = try openForReading(path, busyTimeout)
+        try translated { () throws(SQLError) in
+            let connection = try SQLConnection.forReading(path, busyTimeout)
             guard let oldest = try witness(WitnessQueries.oldest, in: connection) else { return [] }
             guard let newest = try witness(WitnessQueries.newest, in: connection), newest.id != oldest.id else {
                 return [oldest]
@@ -30,7 +29,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func witness(_ query: SQLiteQuery, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    private static func witness(_ query: SQLQuery, in connection: borrowing SQLConnection) throws(SQLError)
         -> SealedWitness?
     {
         let row = try connection.prepare(query)
@@ -47,6 +46,6 @@ private enum WitnessQueries {
         FROM consents JOIN events ON consent_id = id AND seq = 1
         WHERE key_sealed IS NOT NULL AND subject_sealed IS NOT NULL
         """
-    static let oldest = SQLiteQuery("\(sealed) ORDER BY id LIMIT 1")
-    static let newest = SQLiteQuery("\(sealed) ORDER BY id DESC LIMIT 1")
+    static let oldest = SQLQuery("\(sealed) ORDER BY id LIMIT 1")
+    static let newest = SQLQuery("\(sealed) ORDER BY id DESC LIMIT 1")
 }

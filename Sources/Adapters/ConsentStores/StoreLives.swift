@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 internal import NativeSystem
 
 /// Where this instance saw the store last. A store that is behind it was put back meanwhile, and takes no claim, however
@@ -12,15 +11,15 @@ final class KnownEpoch: Sendable {
     func set(_ next: StoreEpoch) { epoch.withLock { $0 = next } }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     package func life() async throws(StoreFailure) -> StoreLife {
-        try await readers.read { connection throws(SQLiteError) in try LifeRow(in: connection).life }
+        try await readers.read { connection throws(SQLError) in try LifeRow(in: connection).life }
     }
 
     package func stepEpoch(from known: StoreEpoch?, newborn: UUIDv7, at now: Instant)
         async throws(StoreFailure) -> EpochStep
     {
-        let step = try await writer.write(.starts) { [rules] connection throws(SQLiteError) in
+        let step = try await writer.write(.starts) { [rules] connection throws(SQLError) in
             try rules.step(from: known, newborn, at: now, in: connection)
         }
         // After the commit: a step that was taken back is none.
@@ -29,13 +28,13 @@ extension SQLiteStore {
     }
 
     package func stopRefreshing(_ reason: RefreshStop, at now: Instant) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
-            _ = try connection.run(LifeQueries.stop, reason.rawValue, now)
+        try await writer.write(.finishes) { connection throws(SQLError) in
+            try connection.run(LifeQueries.stop, reason.rawValue, now)
         }
     }
 
     package func acceptStore(as epoch: StoreEpoch, at now: Instant) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLiteError) in
+        try await writer.write(.finishes) { connection throws(SQLError) in
             try connection.run(LifeQueries.accept, epoch.incarnation.bytes, epoch.number, now, now)
             try markPage(in: connection)
         }
@@ -45,8 +44,8 @@ extension SQLiteStore {
 
 extension WritingRules {
     fileprivate func step(
-        from known: StoreEpoch?, _ newborn: UUIDv7, at now: Instant, in connection: borrowing SQLiteConnection
-    ) throws(SQLiteError) -> EpochStep {
+        from known: StoreEpoch?, _ newborn: UUIDv7, at now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> EpochStep {
         let row = try LifeRow(in: connection)
         if let stop = row.life.stop { return .stopped(stop) }
         let found = row.life.mark?.epoch
@@ -67,7 +66,7 @@ extension WritingRules {
 
     /// Whether a refresh token may be claimed: nobody has stopped refreshing, and the store is not behind what this
     /// instance has seen of it.
-    func mayRefresh(in connection: borrowing SQLiteConnection) throws(SQLiteError) -> Bool {
+    func mayRefresh(in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
         let row = try connection.prepare(LifeQueries.claims)
         try row.bind()
         guard try row.step() else { return false }
@@ -81,7 +80,7 @@ extension WritingRules {
 
 /// Counts up a number in the database's first page, which every page-1 frame of the write-ahead log then holds too: a log
 /// can be told from that of another copy by it (``refuseForeignLog(of:)``).
-private func markPage(in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+private func markPage(in connection: borrowing SQLConnection) throws(SQLError) {
     let row = try connection.prepare(LifeQueries.pageMark)
     try row.bind()
     let mark = try row.step() ? row.integer() : 0
@@ -93,7 +92,7 @@ private func markPage(in connection: borrowing SQLiteConnection) throws(SQLiteEr
 private struct LifeRow {
     let life: StoreLife
 
-    init(in connection: borrowing SQLiteConnection) throws(SQLiteError) {
+    init(in connection: borrowing SQLConnection) throws(SQLError) {
         let row = try connection.prepare(LifeQueries.select)
         try row.bind()
         guard try row.step() else { throw .corrupt }
@@ -108,19 +107,19 @@ private struct LifeRow {
 }
 
 private enum LifeQueries {
-    static let select = SQLiteQuery(
+    static let select = SQLQuery(
         """
         SELECT incarnation, epoch, epoch_at, refresh_stop, accepted_at, EXISTS (SELECT 1 FROM consents)
         FROM store_identity
         """)
-    static let claims = SQLiteQuery("SELECT incarnation, epoch, refresh_stop FROM store_identity")
-    static let step = SQLiteQuery("UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?")
-    static let stop = SQLiteQuery(
+    static let claims = SQLQuery("SELECT incarnation, epoch, refresh_stop FROM store_identity")
+    static let step = SQLQuery("UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?")
+    static let stop = SQLQuery(
         "UPDATE store_identity SET refresh_stop = ?, refresh_stopped_at = ? WHERE refresh_stop IS NULL")
-    static let accept = SQLiteQuery(
+    static let accept = SQLQuery(
         """
         UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?, accepted_at = ?, refresh_stop = NULL,
             refresh_stopped_at = NULL
         """)
-    static let pageMark = SQLiteQuery("PRAGMA user_version")
+    static let pageMark = SQLQuery("PRAGMA user_version")
 }

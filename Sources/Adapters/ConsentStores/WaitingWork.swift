@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func waitingWork(at now: Instant) async throws(StoreFailure) -> WaitingWork {
-        try await readers.read { [rules] connection throws(SQLiteError) in
-            try snapshot(of: connection) { connection throws(SQLiteError) in
+        try await readers.read { [rules] connection throws(SQLError) in
+            try snapshot(of: connection) { connection throws(SQLError) in
                 let refreshes = try connection.prepare(WaitingQueries.refreshes)
                 try refreshes.bind(now)
                 let profiles = try connection.prepare(WaitingQueries.profiles)
@@ -22,7 +21,7 @@ extension SQLiteStore {
 
 extension WritingRules {
     /// Those that are due and that no living instance has on the wire.
-    fileprivate func freeRevocations(at now: Instant, in connection: borrowing SQLiteConnection) throws(SQLiteError)
+    fileprivate func freeRevocations(at now: Instant, in connection: borrowing SQLConnection) throws(SQLError)
         -> [ProviderCount]
     {
         let rows = try connection.prepare(WaitingQueries.revocations)
@@ -33,7 +32,7 @@ extension WritingRules {
             let owner = try rows.optionalIdentifier()
             let until = rows.integer()
             if let owner, let boot = rows.optionalText(),
-                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot))
+                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
             {
                 continue
             }
@@ -47,7 +46,7 @@ extension WritingRules {
     }
 }
 
-private func counts(_ rows: borrowing SQLiteStatement) throws(SQLiteError) -> [ProviderCount] {
+private func counts(_ rows: borrowing SQLStatement) throws(SQLError) -> [ProviderCount] {
     var counts: [ProviderCount] = []
     while try rows.step() {
         counts.append(ProviderCount(provider: rows.provider(), count: Int(rows.integer())))
@@ -56,19 +55,19 @@ private func counts(_ rows: borrowing SQLiteStatement) throws(SQLiteError) -> [P
 }
 
 private enum WaitingQueries {
-    static let revocations = SQLiteQuery(
+    static let revocations = SQLQuery(
         """
         SELECT provider, environment, owner, lease_until, lease_boot FROM revocation_outbox
         WHERE state = 'pending' AND due_at <= ? ORDER BY provider, environment
         """)
     /// While a refresh is on the wire, its `due_at` is the lease's end.
-    static let refreshes = SQLiteQuery(
+    static let refreshes = SQLQuery(
         """
         SELECT provider, environment, count(*) FROM consents
         WHERE due_at IS NOT NULL AND due_at <= ? AND is_refreshable = 1 AND status IN ('active', 'failing')
         GROUP BY provider, environment ORDER BY provider, environment
         """)
-    static let profiles = SQLiteQuery(
+    static let profiles = SQLQuery(
         """
         SELECT provider, environment, count(*) FROM consents
         WHERE profile_status = 'pending' AND status IN ('active', 'failing')

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSQLite
 
-extension SQLiteStore {
+extension SQLStore {
     package func withdraw(_ withdrawal: Withdrawal) async throws(StoreFailure) -> WithdrawAnswer {
-        try await writer.write(.finishes) { [rules] connection throws(SQLiteError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.withdraw(withdrawal, in: connection)
         }
     }
 }
 
 extension WritingRules {
-    fileprivate func withdraw(_ withdrawal: Withdrawal, in connection: borrowing SQLiteConnection)
-        throws(SQLiteError) -> WithdrawAnswer
+    fileprivate func withdraw(_ withdrawal: Withdrawal, in connection: borrowing SQLConnection)
+        throws(SQLError) -> WithdrawAnswer
     {
         guard let state = try ConsentState(withdrawal.id, in: connection) else { return .absent }
         switch state.status {
@@ -31,7 +30,7 @@ extension WritingRules {
 private enum WithdrawalQueries {
     /// The consent's key and both subjects stay: the record is still read. A refresh on the wire finds an ended record
     /// when it comes to save.
-    static let revoke = SQLiteQuery(
+    static let revoke = SQLQuery(
         """
         UPDATE consents SET status = 'revoked', status_reason = ?, is_refreshable = 0, tokens_sealed = NULL,
             spare_tokens_sealed = NULL, spare_generation = NULL, profile_sealed = NULL,

@@ -68,8 +68,13 @@ internal import Glibc
     /// - Returns: how many rows it changed.
     @discardableResult
     package func run(_ query: SQLiteQuery, _ values: any SQLiteBindable...) throws(SQLiteError) -> Int {
+        try run(query, count: values.count) { values[$0].sqliteValue }
+    }
+
+    /// As ``run(_:_:)``, the values asked for by their place from 0 on.
+    package func run(_ query: SQLiteQuery, count: Int, _ value: (Int) -> SQLiteValue) throws(SQLiteError) -> Int {
         let statement = try prepare(query)
-        try statement.bind(values)
+        try statement.bind(count: count, value)
         while try statement.step() {}
         return unsafe Int(sqlite3_changes64(handle))
     }

@@ -20,19 +20,18 @@ internal import CSQLite
     }
 
     /// Gives the parameters their values, first to last.
-    package func bind(_ values: any SQLiteBindable...) throws(SQLiteError) { try bind(values) }
+    package func bind(_ values: any SQLiteBindable...) throws(SQLiteError) {
+        try bind(count: values.count) { values[$0].sqliteValue }
+    }
 
+    /// Gives the parameters their values, asked for by their place from 0 on.
     // Not a pack of types: unspecialized across modules, it would ask the runtime for the metadata of every value.
-    func bind(_ values: [any SQLiteBindable]) throws(SQLiteError) {
-        guard unsafe values.count == Int(sqlite3_bind_parameter_count(prepared.handle)) else {
+    package func bind(count: Int, _ value: (Int) -> SQLiteValue) throws(SQLiteError) {
+        guard unsafe count == Int(sqlite3_bind_parameter_count(prepared.handle)) else {
             throw SQLiteError(code: SQLITE_RANGE)
         }
         prepared.bound.startOver()
-        var position: Int32 = 0
-        for value in values {
-            position += 1
-            try bind(value.sqliteValue, at: position)
-        }
+        for position in 0..<count { try bind(value(position), at: Int32(position + 1)) }
     }
 
     private func bind(_ value: SQLiteValue, at position: Int32) throws(SQLiteError) {

@@ -64,14 +64,14 @@ enum CheckCommand {
     private static func keyNames(_ settings: GatewaySettings) -> [CheckFinding] {
         guard !settings.auth.apiKeys.isEmpty, let path = try? Gateway.sqlitePath(settings),
             let status = try? status(of: path), status.found == status.known,
-            let stored = try? SQLiteStore.apiKeyNames(
-                path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+            let stored = try? SQLStore.apiKeyNames(
+                path: path, busyTimeout: StoreLimits.standard.busyTimeout)
         else { return [] }
         return KeyNames.doubts(settings.auth.apiKeys, stored).map { CheckFinding(.error, $0) }
     }
 
     private static func status(of path: String) throws(StoreFailure) -> MigrationStatus {
-        try SQLiteMigrations.status(path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+        try SQLiteMigrations.status(path: path, busyTimeout: StoreLimits.standard.busyTimeout)
     }
 
     private static func store(_ settings: GatewaySettings) -> CheckFinding {

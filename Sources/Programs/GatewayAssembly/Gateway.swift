@@ -24,7 +24,7 @@ enum StoreUse: Sendable {
 
 /// The house with its rooms joined: store, vault, providers, and the use cases on top of them.
 struct Gateway: Sendable {
-    let store: SQLiteStore
+    let store: SQLStore
     let directory: ProviderDirectory
     let limits: CallLimits
     let redeem: RedeemCode
@@ -71,7 +71,7 @@ struct Gateway: Sendable {
     }
 
     private init(
-        _ place: Workplace, _ store: SQLiteStore, _ vault: RingVault, _ journal: FileJournal
+        _ place: Workplace, _ store: SQLStore, _ vault: RingVault, _ journal: FileJournal
     ) throws(StartFailure) {
         var clients: [CurlClient] = []
         var connections: [CurlProviderConnection] = []
@@ -182,17 +182,17 @@ struct Gateway: Sendable {
 
     private static func openStore(
         in place: Workplace, for use: StoreUse, as instance: InstanceID, ledger: any Ledger
-    ) throws(StartFailure) -> SQLiteStore {
+    ) throws(StartFailure) -> SQLStore {
         let now = place.time.now
         let path = try sqlitePath(place.settings)
         let mayMigrate = use == .keeps && place.settings.store.migrate == .auto
         do throws(StoreFailure) {
             if use == .visits {
                 let status = try SQLiteMigrations.status(
-                    path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+                    path: path, busyTimeout: StoreLimits.standard.busyTimeout)
                 guard status.found > 0 else { throw .outOfReach("nothing has been kept there yet") }
             }
-            return try SQLiteStore.open(
+            return try SQLStore.open(
                 path: path, stateDirectory: place.settings.stateDirectory,
                 instance: instance, ledger: ledger, migrations: mayMigrate ? .automatic : .manual, limits: .standard,
                 metrics: place.metrics, time: place.time, at: now)

@@ -11,11 +11,11 @@ struct ReadinessCheck: Sendable {
     /// As long as Kubernetes waits for a probe, less what the way takes.
     private static let limit = Duration.milliseconds(900)
 
-    private let store: SQLiteStore
+    private let store: SQLStore
     private let time: any Timekeeper
     private let looks: FlightTable<Look, Bool>
 
-    init(_ store: SQLiteStore, time: any Timekeeper, launcher: any TaskLauncher) {
+    init(_ store: SQLStore, time: any Timekeeper, launcher: any TaskLauncher) {
         self.store = store
         self.time = time
         looks = FlightTable(time: time, launcher: launcher)

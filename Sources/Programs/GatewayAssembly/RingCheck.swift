@@ -11,8 +11,8 @@ enum RingCheck {
     static func hold(_ vault: RingVault, against path: String) throws(StartFailure) {
         let witnesses: [SealedWitness]
         do throws(StoreFailure) {
-            witnesses = try SQLiteStore.sealedWitnesses(
-                path: path, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+            witnesses = try SQLStore.sealedWitnesses(
+                path: path, busyTimeout: StoreLimits.standard.busyTimeout)
         } catch {
             throw StartFailure(error, at: path)
         }

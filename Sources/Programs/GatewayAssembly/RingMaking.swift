@@ -36,8 +36,8 @@ enum RingMaking {
         guard case .sqlite(let store) = settings.store.location else { return nil }
         let subject = "vault.keys: \(ring) is not there"
         do throws(StoreFailure) {
-            let content = try SQLiteStore.contentUnderRing(
-                path: store, busyTimeout: SQLiteStoreLimits.standard.busyTimeout)
+            let content = try SQLStore.contentUnderRing(
+                path: store, busyTimeout: StoreLimits.standard.busyTimeout)
             guard let content else { return nil }
             return .failure(
                 "\(subject), but the store \(store) has \(content) made with it, which a new ring could never open: "

@@ -97,7 +97,7 @@ enum StoreCommands {
     private static func migrate(_ path: String, statusOnly: Bool, at now: Instant, json: Bool) throws(StoreFailure)
         -> CommandOutput
     {
-        let wait = SQLiteStoreLimits.standard.busyTimeout
+        let wait = StoreLimits.standard.busyTimeout
         let status = try SQLiteMigrations.status(path: path, busyTimeout: wait)
         if statusOnly { return MigrationOutput.status(found: status.found, known: status.known, json: json) }
         try SQLiteMigrations.apply(path: path, busyTimeout: wait, at: now)

@@ -10,7 +10,7 @@ import Observability
 /// Finds and claims so many grants of one provider, gives the claims back, and again; prints a line of JSON with each
 /// round's milliseconds.
 struct DueClaims {
-    private let store: SQLiteStore
+    private let store: SQLStore
     private let provider: ProviderKey
     private let count: Int
     private let time = BenchTime()
@@ -21,7 +21,7 @@ struct DueClaims {
         count = Int(options["count"] ?? "100") ?? 100
         let instance = InstanceID(BenchTime.identifier())
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [name], version: ""))
-        store = try SQLiteStore.open(
+        store = try SQLStore.open(
             path: path, stateDirectory: folder(of: path), instance: instance, ledger: NoLedger(),
             migrations: .manual, limits: .standard, metrics: metrics, time: time, at: time.now)
     }

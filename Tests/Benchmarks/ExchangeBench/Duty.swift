@@ -15,7 +15,7 @@ import Observability
 /// but the primary keys, no events' chain, no log, no metrics.
 struct Duty: HTTPHandler {
     private let calls: ProviderCalls
-    private let writer: SQLiteWriter
+    private let writer: SQLWriter
     private let sizes: [Int]
 
     init(loops: EventLoopGroup, _ options: [String: String]) throws {
@@ -36,7 +36,7 @@ struct Duty: HTTPHandler {
         let instance = InstanceID(UUIDv7(milliseconds: 1, random: (1, 1)))
         let locks = try InstanceLocks(stateDirectory: folder(of: path), instance: instance)
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: ""))
-        writer = try SQLiteWriter(
+        writer = try SQLWriter(
             path: path, limits: .standard, guardian: FileGuardian(path: path, locks: locks),
             health: WriteHealth(time: BenchTime()), metrics: metrics)
     }
@@ -64,12 +64,12 @@ struct Duty: HTTPHandler {
         }
     }
 
-    private func write(_ query: SQLiteQuery, _ digest: [UInt8], _ size: Int) async throws {
+    private func write(_ query: SQLQuery, _ digest: [UInt8], _ size: Int) async throws {
         try await write(query, digest, [UInt8](repeating: 7, count: size))
     }
 
-    private func write(_ query: SQLiteQuery, _ first: [UInt8], _ second: [UInt8]) async throws {
-        _ = try await writer.write(.finishes) { connection throws(SQLiteError) in
+    private func write(_ query: SQLQuery, _ first: [UInt8], _ second: [UInt8]) async throws {
+        _ = try await writer.write(.finishes) { connection throws(SQLError) in
             try connection.run(query, first, second)
         }
     }
@@ -79,10 +79,10 @@ struct Duty: HTTPHandler {
         let id = UUIDv7(milliseconds: now, random: (UInt64.random(in: 0...(.max)), UInt64.random(in: 0...(.max)))).bytes
         let (consent, event) = ([UInt8](repeating: 8, count: sizes[2]), [UInt8](repeating: 9, count: sizes[3]))
         let reserved = [UInt8](repeating: 7, count: sizes[0])
-        _ = try await writer.write(.finishes) { connection throws(SQLiteError) in
+        _ = try await writer.write(.finishes) { connection throws(SQLError) in
             try connection.run(DutyQueries.consent, id, consent)
             try connection.run(DutyQueries.event, id, event)
-            return try connection.run(DutyQueries.keep, reserved, digest)
+            try connection.run(DutyQueries.keep, reserved, digest)
         }
     }
 
@@ -107,8 +107,8 @@ struct Duty: HTTPHandler {
 }
 
 private enum DutyQueries {
-    static let reserve = SQLiteQuery("INSERT INTO reservations (digest, content) VALUES (?, ?)")
-    static let keep = SQLiteQuery("UPDATE reservations SET content = ? WHERE digest = ?")
-    static let consent = SQLiteQuery("INSERT INTO consents (id, content) VALUES (?, ?)")
-    static let event = SQLiteQuery("INSERT INTO events (id, content) VALUES (?, ?)")
+    static let reserve = SQLQuery("INSERT INTO reservations (digest, content) VALUES (?, ?)")
+    static let keep = SQLQuery("UPDATE reservations SET content = ? WHERE digest = ?")
+    static let consent = SQLQuery("INSERT INTO consents (id, content) VALUES (?, ?)")
+    static let event = SQLQuery("INSERT INTO events (id, content) VALUES (?, ?)")
 }

@@ -16,7 +16,7 @@ import Observability
 /// Fills its store, prints `filled`, refreshes each row once, so many at a time, and prints `done`.
 struct RefreshDuty {
     private let calls: ProviderCalls
-    private let writer: SQLiteWriter
+    private let writer: SQLWriter
     private let loops: EventLoopGroup
     private let (consentSize, eventSize): (Int, Int)
     private let (count, concurrency): (Int, Int)
@@ -42,7 +42,7 @@ struct RefreshDuty {
         let locks = try InstanceLocks(
             stateDirectory: folder(of: path), instance: InstanceID(BenchTime.identifier()))
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: ""))
-        writer = try SQLiteWriter(
+        writer = try SQLWriter(
             path: path, limits: .standard, guardian: FileGuardian(path: path, locks: locks),
             health: WriteHealth(time: BenchTime()), metrics: metrics)
     }
@@ -52,7 +52,7 @@ struct RefreshDuty {
         for begin in stride(from: 0, to: count, by: 500) {
             let part = Array(identifiers[begin..<min(begin + 500, count)])
             let content = [UInt8](repeating: 7, count: consentSize)
-            _ = try await writer.write(.finishes) { connection throws(SQLiteError) in
+            _ = try await writer.write(.finishes) { connection throws(SQLError) in
                 for id in part { try connection.run(RefreshDutyQueries.fill, id, content) }
                 return 0
             }
@@ -76,7 +76,7 @@ struct RefreshDuty {
 
     private func refresh(_ id: [UInt8]) async throws {
         let claimed = [UInt8](repeating: 8, count: consentSize)
-        _ = try await writer.write(.starts) { connection throws(SQLiteError) in
+        _ = try await writer.write(.starts) { connection throws(SQLError) in
             try connection.run(RefreshDutyQueries.change, claimed, id)
         }
         guard let tokens = await calls.refresh(),
@@ -84,15 +84,15 @@ struct RefreshDuty {
         else { throw UsageError() }
         let (saved, event) = ([UInt8](repeating: UInt8(granted.utf8.count & 0xFF), count: consentSize), eventSize)
         let eventID = BenchTime.identifier().bytes
-        _ = try await writer.write(.finishes) { connection throws(SQLiteError) in
+        _ = try await writer.write(.finishes) { connection throws(SQLError) in
             try connection.run(RefreshDutyQueries.change, saved, id)
-            return try connection.run(RefreshDutyQueries.event, eventID, [UInt8](repeating: 9, count: event))
+            try connection.run(RefreshDutyQueries.event, eventID, [UInt8](repeating: 9, count: event))
         }
     }
 }
 
 private enum RefreshDutyQueries {
-    static let fill = SQLiteQuery("INSERT INTO consents (id, content) VALUES (?, ?)")
-    static let change = SQLiteQuery("UPDATE consents SET content = ? WHERE id = ?")
-    static let event = SQLiteQuery("INSERT INTO events (id, content) VALUES (?, ?)")
+    static let fill = SQLQuery("INSERT INTO consents (id, content) VALUES (?, ?)")
+    static let change = SQLQuery("UPDATE consents SET content = ? WHERE id = ?")
+    static let event = SQLQuery("INSERT INTO events (id, content) VALUES (?, ?)")
 }

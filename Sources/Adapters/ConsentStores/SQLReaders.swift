@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeSQLite
 internal import NativeSystem
 
 /// Threads that read beside the writer, each on a connection that cannot write.
-final class SQLiteReaders: Sendable {
-    private let queue = BlockingQueue<@Sendable (borrowing SQLiteConnection) -> Void>()
+final class SQLReaders: Sendable {
+    private let queue = BlockingQueue<@Sendable (borrowing SQLConnection) -> Void>()
     private let limit: Int
     private let threads: [Locked<NamedThread?>]
 
-    init(path: String, limits: SQLiteStoreLimits) throws(StoreFailure) {
+    init(path: String, limits: StoreLimits) throws(StoreFailure) {
         limit = limits.waitingReads
         var threads: [Locked<NamedThread?>] = []
         do throws(StoreFailure) {
             for number in 1...max(1, limits.readers) {
                 threads.append(
-                    try startConnectionThread(name: "store-reader-\(number)") { [queue] report throws(SQLiteError) in
-                        let connection = try openForReading(path, limits.busyTimeout)
+                    try startConnectionThread(name: "store-reader-\(number)") { [queue] report throws(SQLError) in
+                        let connection = try SQLConnection.forReading(path, limits.busyTimeout)
                         report()
                         while let reads = queue.take(upTo: 1) { for read in reads { read(connection) } }
                     })
@@ -33,13 +32,13 @@ final class SQLiteReaders: Sendable {
 
     /// What `body` reads; it sees every write that was answered before.
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (borrowing SQLiteConnection) throws(SQLiteError) -> Value
+        _ body: @escaping @Sendable (borrowing SQLConnection) throws(SQLError) -> Value
     ) async throws(StoreFailure) -> Value {
         let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
             let isTaken = queue.offer(
                 { connection in
                     let outcome: Result<Value, StoreFailure>
-                    do throws(SQLiteError) { outcome = .success(try body(connection)) } catch {
+                    do throws(SQLError) { outcome = .success(try body(connection)) } catch {
                         outcome = .failure(StoreFailure(error))
                     }
                     continuation.resume(returning: outcome)

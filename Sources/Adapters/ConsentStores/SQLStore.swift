@@ -6,14 +6,14 @@ package import Observability
 /// Consents in one SQLite file: a thread that writes in batches, threads that read beside it.
 ///
 /// Several processes of one machine may open the same file, with the same state folder.
-package final class SQLiteStore: ConsentStore {
-    let writer: SQLiteWriter
-    let readers: SQLiteReaders
+package final class SQLStore: ConsentStore {
+    let writer: SQLWriter
+    let readers: SQLReaders
     let rules: WritingRules
     let guardian: FileGuardian
 
     private init(
-        writer: SQLiteWriter, readers: SQLiteReaders, rules: WritingRules, guardian: FileGuardian
+        writer: SQLWriter, readers: SQLReaders, rules: WritingRules, guardian: FileGuardian
     ) {
         self.writer = writer
         self.readers = readers
@@ -32,21 +32,21 @@ package final class SQLiteStore: ConsentStore {
     /// - Throws: `schemaIsNewer`, `schemaIsOlder` (manual), `damaged`, `retryLater` (locked), `outOfReach`.
     package static func open(
         path: String, stateDirectory: String, instance: InstanceID, ledger: any Ledger, migrations: MigrationMode,
-        limits: SQLiteStoreLimits, metrics: Metrics, time: any Timekeeper, at now: Instant
-    ) throws(StoreFailure) -> SQLiteStore {
+        limits: StoreLimits, metrics: Metrics, time: any Timekeeper, at now: Instant
+    ) throws(StoreFailure) -> SQLStore {
         try prepareSchema(path, migrations, limits, now)
         let locks = try InstanceLocks(stateDirectory: stateDirectory, instance: instance)
         do throws(StoreFailure) {
             let clock: BootClock
             do { clock = try BootClock() } catch { throw .outOfReach("the boot's identifier: \(error.sentence)") }
             let guardian = try FileGuardian(path: path, locks: locks)
-            let writer = try SQLiteWriter(
+            let writer = try SQLWriter(
                 path: path, limits: limits, guardian: guardian, health: WriteHealth(time: time), metrics: metrics)
             do throws(StoreFailure) {
-                let readers = try SQLiteReaders(path: path, limits: limits)
+                let readers = try SQLReaders(path: path, limits: limits)
                 let rules = WritingRules(
                     leases: LeaseClock(clock: clock, locks: locks), ledger: ledger, epochs: KnownEpoch())
-                return SQLiteStore(writer: writer, readers: readers, rules: rules, guardian: guardian)
+                return SQLStore(writer: writer, readers: readers, rules: rules, guardian: guardian)
             } catch {
                 writer.close()
                 throw error
@@ -58,7 +58,7 @@ package final class SQLiteStore: ConsentStore {
     }
 
     private static func prepareSchema(
-        _ path: String, _ migrations: MigrationMode, _ limits: SQLiteStoreLimits, _ now: Instant
+        _ path: String, _ migrations: MigrationMode, _ limits: StoreLimits, _ now: Instant
     ) throws(StoreFailure) {
         switch migrations {
         case .automatic: try SQLiteMigrations.apply(path: path, busyTimeout: limits.busyTimeout, at: now)
@@ -80,7 +80,7 @@ package final class SQLiteStore: ConsentStore {
 }
 
 /// How much the store takes on.
-package struct SQLiteStoreLimits: Sendable {
+package struct StoreLimits: Sendable {
     /// Writes in one transaction.
     package var batch: Int
     /// Writes that may wait before those that start something are refused; what finishes something has twice that.
@@ -100,6 +100,6 @@ package struct SQLiteStoreLimits: Sendable {
     }
 
     /// For one process with some thousand requests a second.
-    package static let standard = SQLiteStoreLimits(
+    package static let standard = StoreLimits(
         batch: 256, waitingWrites: 4096, waitingReads: 8192, readers: 2, busyTimeout: .seconds(2))
 }

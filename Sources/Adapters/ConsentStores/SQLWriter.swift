@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
-internal import NativeSQLite
 internal import NativeSystem
 internal import Observability
 
 /// The one thread that writes. What waits when it comes round is written in one transaction and one sync; whoever
 /// waits is answered only after the commit.
-final class SQLiteWriter: Sendable {
+final class SQLWriter: Sendable {
     /// Which of two writes is refused first when too many wait.
     enum Urgency: Sendable {
         /// Comes before anything is sent: refused first.
@@ -18,19 +17,19 @@ final class SQLiteWriter: Sendable {
     /// What the last batch came to.
     let health: WriteHealth
     private let queue = BlockingQueue<QueuedWrite>()
-    private let limits: SQLiteStoreLimits
+    private let limits: StoreLimits
     private let series: WriteSeries
     private let thread: Locked<NamedThread?>
 
     /// Starts the thread, which opens its own connection.
     init(
-        path: String, limits: SQLiteStoreLimits, guardian: FileGuardian, health: WriteHealth, metrics: Metrics
+        path: String, limits: StoreLimits, guardian: FileGuardian, health: WriteHealth, metrics: Metrics
     ) throws(StoreFailure) {
         self.health = health
         self.limits = limits
         series = WriteSeries(metrics)
-        thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLiteError) in
-            let connection = try openForWriting(path, limits.busyTimeout)
+        thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLError) in
+            let connection = try SQLConnection.forWriting(path, limits.busyTimeout)
             report()
             var batches = WriteBatches(connection: connection, guardian: guardian, health: health, metrics: metrics)
             batches.run(queue, limit: limits.batch)
@@ -43,7 +42,7 @@ final class SQLiteWriter: Sendable {
     /// - Parameter body: does nothing but read and write through the connection. Where it or a neighbour fails, all is
     ///   taken back and it runs a second time.
     func write<Value: Sendable>(
-        _ urgency: Urgency, _ body: @escaping @Sendable (borrowing SQLiteConnection) throws(SQLiteError) -> Value
+        _ urgency: Urgency, _ body: @escaping @Sendable (borrowing SQLConnection) throws(SQLError) -> Value
     ) async throws(StoreFailure) -> Value {
         let limit = urgency == .starts ? limits.waitingWrites : 2 * limits.waitingWrites
         let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
@@ -95,7 +94,7 @@ private final class WriteSeries: Sendable {
 /// A write that waits for its batch: one end of it is answered, or it is refused.
 struct QueuedWrite: Sendable {
     /// Runs inside the transaction. Once more where that was taken back; the end of the first run is then dropped.
-    let run: @Sendable (borrowing SQLiteConnection) -> WriteEnd
+    let run: @Sendable (borrowing SQLConnection) -> WriteEnd
     let refuse: @Sendable (StoreFailure) -> Void
 }
 
@@ -124,20 +123,20 @@ extension Result where Failure == StoreFailure {
 }
 
 private func run<Value>(
-    _ body: (borrowing SQLiteConnection) throws(SQLiteError) -> Value, on connection: borrowing SQLiteConnection
+    _ body: (borrowing SQLConnection) throws(SQLError) -> Value, on connection: borrowing SQLConnection
 ) -> Result<Value, StoreFailure> {
-    do throws(SQLiteError) { return .success(try body(connection)) } catch { return .failure(StoreFailure(error)) }
+    do throws(SQLError) { return .success(try body(connection)) } catch { return .failure(StoreFailure(error)) }
 }
 
 /// The writer's loop, on its own thread.
 private struct WriteBatches: ~Copyable {
-    let connection: SQLiteConnection
+    let connection: SQLConnection
     let guardian: FileGuardian
     let health: WriteHealth
     let metrics: Metrics
     private var writeAheadLog: FileIdentity?
 
-    init(connection: consuming SQLiteConnection, guardian: FileGuardian, health: WriteHealth, metrics: Metrics) {
+    init(connection: consuming SQLConnection, guardian: FileGuardian, health: WriteHealth, metrics: Metrics) {
         self.health = health
         self.connection = connection
         self.guardian = guardian
@@ -175,7 +174,7 @@ private struct WriteBatches: ~Copyable {
 
     private mutating func begin() throws(StoreFailure) {
         try guardian.check(writeAheadLog: writeAheadLog)
-        try translated { () throws(SQLiteError) in _ = try connection.run(BatchQueries.begin) }
+        try translated { () throws(SQLError) in try connection.run(BatchQueries.begin) }
         if writeAheadLog == nil { writeAheadLog = try? identity(of: guardian.path + "-wal") }
     }
 
@@ -214,7 +213,7 @@ private struct WriteBatches: ~Copyable {
 
     /// - Returns: nil where it was refused.
     private func runMarked(_ write: QueuedWrite) -> WriteEnd? {
-        do throws(SQLiteError) {
+        do throws(SQLError) {
             try connection.run(BatchQueries.mark)
             let end = write.run(connection)
             // Where SQLite has taken back the whole transaction there is no mark to go back to.
@@ -235,7 +234,7 @@ private struct WriteBatches: ~Copyable {
         if connection.isOutsideTransaction {
             failure = .retryLater("a neighbour's failure took the batch back")
         } else {
-            do throws(SQLiteError) { try connection.run(BatchQueries.commit) } catch {
+            do throws(SQLError) { try connection.run(BatchQueries.commit) } catch {
                 failure = StoreFailure(error)
                 rollBack()
             }
@@ -250,9 +249,9 @@ private struct WriteBatches: ~Copyable {
 }
 
 private enum BatchQueries {
-    static let begin = SQLiteQuery("BEGIN IMMEDIATE")
-    static let commit = SQLiteQuery("COMMIT")
-    static let mark = SQLiteQuery("SAVEPOINT one_write")
+    static let begin = SQLQuery("BEGIN IMMEDIATE")
+    static let commit = SQLQuery("COMMIT")
+    static let mark = SQLQuery("SAVEPOINT one_write")
     static let release = "RELEASE one_write"
     static let takeBack = "ROLLBACK TO one_write; RELEASE one_write"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of whole processes, on the release build: the README's blocks, the commands on a terminal, the examples and
-# units, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an answer
+# units, the alerts and manifests, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an answer
 # comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, what an
 # exchange costs in allocations, copies, syncs and hops, restarts under
 # load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
@@ -17,6 +17,7 @@ python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/mobile_client.py
 python3 Tests/EndToEnd/curl_examples.py
 python3 Tests/EndToEnd/systemd.py
+/usr/bin/python3 Tests/EndToEnd/examples.py
 python3 Tests/EndToEnd/leaks.py
 python3 Tests/EndToEnd/operations.py
 /usr/bin/python3 Tests/EndToEnd/receipts.py

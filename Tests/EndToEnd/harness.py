@@ -16,6 +16,7 @@ import threading
 import time
 
 import disguises
+from stores import make_store
 
 DEADLINE = 30.0
 CLIENT_SECRET = "simulated-secret"
@@ -107,6 +108,7 @@ class House:
         # File systems in the folder, which go with it.
         self.mounts = []
         self.log = f"{self.folder}/gateway.log"
+        self.store = make_store(self.folder)
         self.provider = Process(["simulate", "--listen", "127.0.0.1:0", *simulator_arguments],
                                 f"{self.folder}/provider.log")
         self.provider_url = self.provider.ready["provider"]
@@ -119,8 +121,7 @@ server:
   listen: 127.0.0.1:0
   admin_listen: 127.0.0.1:0
   limits: {{ requests_per_caller: 1000000/s }}
-store: {{ url: "sqlite:consents.db" }}
-vault: {{ keys: {{ file: vault-keys.json }} }}
+{self.store.settings}vault: {{ keys: {{ file: vault-keys.json }} }}
 providers:
   paypal:
     preset: paypal
@@ -131,6 +132,8 @@ providers:
     scopes: [openid, profile, email, address, phone]
 {provider_settings}""")
         run("keys", "init", "--config", self.config)
+        if self.store.needs_migration:
+            run("migrate", "--config", self.config)
         made = run("keys", "api", "create", "test", "--config", self.config, "--json",
                    "--scopes", "consents:read,consents:write,profiles:read" + scopes)
         self.key = json.loads(made)["key"]
@@ -164,7 +167,10 @@ providers:
 
     def search(self, values):
         """A Failure where one of the values can be read in what the gateway has left; else the bytes searched."""
-        found, size = disguises.search([value.encode() for value in values], self.files())
+        extra = self.store.files()
+        found, size = disguises.search([value.encode() for value in values], self.files() + extra)
+        for name in extra:
+            os.unlink(name)
         if found:
             raise Failure(f"{len(found)} values can be read: " + "; ".join(sorted(disguises.describe(found))))
         return size
@@ -181,6 +187,7 @@ providers:
         for folder in self.mounts:
             subprocess.run(["umount", "-l", folder], capture_output=True)
         if is_passed:
+            self.store.remove()
             shutil.rmtree(self.home)
 
 

@@ -73,6 +73,7 @@ let package = Package(
         door("CMicrohttpd", "libmicrohttpd", "libmicrohttpd-dev"),
         door("CYAML", "yaml-0.1", "libyaml-dev"),
         door("CSQLite", "sqlite3", "libsqlite3-dev"),
+        door("CPostgres", "libpq", "libpq-dev"),
         door("COpenSSL", "libcrypto", "libssl-dev"),
         .target(name: "CLinux", path: "Sources/C/CLinux"),
         .target(name: "CBlocks", path: "Sources/C/CBlocks"),
@@ -85,6 +86,7 @@ let package = Package(
         room("Native", "NativeJSON", ["CBlocks", "CJansson"]),
         room("Native", "NativeYAML", ["CYAML"]),
         room("Native", "NativeSQLite", ["CSQLite", "NativeSystem"]),
+        room("Native", "NativePostgres", ["CPostgres", "NativeSystem"]),
         room("Native", "NativeCrypto", ["COpenSSL", "NativeSystem"]),
 
         // Plumbing
@@ -148,7 +150,8 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["NativeSystem", "Observability"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["NativePostgres", "NativeSystem", "Observability"],
+            path: "Tests/Support",
             swiftSettings: language),
         tests(of: "CBlocks"),
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
@@ -187,6 +190,7 @@ let package = Package(
             ]),
         tests(of: "RefreshSchedule", ["Consents"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
+        tests(of: "NativePostgres", ["NativeSystem", "TestSupport"]),
         suite(
             "StoreContractTests",
             [

@@ -75,6 +75,7 @@ let package = Package(
         door("CSQLite", "sqlite3", "libsqlite3-dev"),
         door("CPostgres", "libpq", "libpq-dev"),
         door("COpenSSL", "libcrypto", "libssl-dev"),
+        door("CCjose", "cjose", "libcjose-dev"),
         .target(name: "CLinux", path: "Sources/C/CLinux"),
         .target(name: "CBlocks", path: "Sources/C/CBlocks"),
 
@@ -88,6 +89,7 @@ let package = Package(
         room("Native", "NativeSQLite", ["CSQLite", "NativeSystem"]),
         room("Native", "NativePostgres", ["CPostgres", "NativeSystem"]),
         room("Native", "NativeCrypto", ["COpenSSL", "NativeSystem"]),
+        room("Native", "NativeJOSE", ["CCjose", "NativeCrypto", "NativeJSON"]),
 
         // Plumbing
         room("Plumbing", "Lifecycle", ["NativeSystem"]),
@@ -114,6 +116,9 @@ let package = Package(
         room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
         room("Adapters", "AnswerJournals", ["Consents", "NativeCrypto", "NativeSystem"]),
         room("Adapters", "StateFiles", ["Consents", "NativeSystem"]),
+        room(
+            "Adapters", "IdentityTokens",
+            ["Consents", "NativeCrypto", "NativeCurl", "NativeJOSE", "NativeJSON", "NativeSystem"]),
 
         // Use cases
         room("UseCases", "ConsentUseCases", ["Consents", "Observability", "NativeSystem"]),
@@ -167,6 +172,8 @@ let package = Package(
         tests(of: "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON", "RecordRendering"]),
         tests(of: "NativeCrypto"),
+        tests(of: "NativeJOSE", ["NativeCrypto", "NativeJSON"]),
+        tests(of: "IdentityTokens", ["Consents", "NativeCrypto", "NativeJOSE", "NativeJSON", "NativeSystem"]),
         tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeSystem", ["TestSupport"]),
         tests(of: "AnswerJournals", ["Consents", "NativeSystem", "TestSupport"]),

@@ -41,7 +41,7 @@ internal import COpenSSL
     }
 
     /// Takes the key over, and frees it where it is none of ours.
-    private init?(owning key: OpaquePointer) {
+    init?(owning key: OpaquePointer) {
         guard let publicKey = unsafe ES256PublicKey(ofKey: key), unsafe Self.isWhole(key) else {
             unsafe EVP_PKEY_free(key)
             return nil

@@ -3,10 +3,10 @@ internal import CCurl
 internal import NativeSystem
 
 /// Where a URL leads, as libcurl's own parser reads it (curl_url(3)), so that nothing is checked that is not dialled.
-struct CurlEndpoint {
+package struct CurlEndpoint: Sendable {
     /// Lower case, without brackets.
-    let host: String
-    let isPlain: Bool
+    package let host: String
+    package let isPlain: Bool
     /// 1 to 65535.
     let port: String
     /// What tells one server from another: scheme, host and port.
@@ -15,7 +15,7 @@ struct CurlEndpoint {
     private let address: IPAddress?
 
     /// - Returns: nil for what is no URL, or has a user name in it.
-    init?(_ url: String) {
+    package init?(_ url: String) {
         guard !url.utf8.contains(0), let parts = Self.parse(url, UInt32(CURLU_DISALLOW_USER)) else { return nil }
         let isBracketed = parts.host.hasPrefix("[")
         host = isBracketed ? String(parts.host.dropFirst().dropLast()) : parts.host.lowercased()

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Consents
+package import NativeJOSE
+
+/// The public keys of one issuer, and the verification of its tokens with them.
+///
+/// A token that names an unknown key, or whose signature no key matches, has the set fetched once more, at most once a
+/// minute whatever tokens come; a set without a usable key never takes the place of one that has some.
+package final class IssuerKeys: Sendable {
+    private let document: RemoteDocument<JSONWebKeySet>?
+    private let fixed: JSONWebKeySet
+    private let time: any Timekeeper
+    private let pause: Duration
+
+    /// Keys that are fetched.
+    /// - Parameter place: where the set is, asked before each fetch: the configured URL, or the metadata's.
+    package init(
+        at place: @escaping @Sendable () async -> Result<ProviderURL, DocumentFault>, source: any DocumentSource,
+        limits: DocumentLimits, time: any Timekeeper, launcher: any TaskLauncher
+    ) {
+        fixed = JSONWebKeySet(keys: [])
+        self.time = time
+        pause = limits.pause
+        document = RemoteDocument(limits: limits, time: time, launcher: launcher) {
+            await Self.fetch(place, source)
+        }
+    }
+
+    /// Keys of a file, which change only with the program's configuration.
+    package init(_ keys: JSONWebKeySet, time: any Timekeeper) {
+        fixed = keys
+        self.time = time
+        pause = .zero
+        document = nil
+    }
+
+    private static func fetch(
+        _ place: @Sendable () async -> Result<ProviderURL, DocumentFault>, _ source: any DocumentSource
+    ) async -> RemoteDocument<JSONWebKeySet>.Brought {
+        switch await place() {
+        case .failure(let fault): return .failed(fault)
+        case .success(let url):
+            switch await source.get(url) {
+            case .failed(let fault): return .failed(fault)
+            case .document(let body, let lifetime):
+                do throws(KeySetFault) {
+                    let set = try JSONWebKeySet(document: body)
+                    return set.keys.isEmpty ? .failed(.noUsableKey) : .value(set, lifetime: lifetime)
+                } catch {
+                    return .failed(.keys(error.description))
+                }
+            }
+        }
+    }
+
+    /// What becomes of a token; nothing is fetched for one that no key could save.
+    package func verify(_ token: String, by policy: TokenPolicy) async -> IssuerVerdict {
+        let verification = TokenVerification(policy)
+        guard let document else {
+            return IssuerVerdict(verification.verify(token, with: fixed, keysAreFresh: true), unknown: nil)
+        }
+        let start = time.monotonic
+        var held = document.fresh
+        if held == nil {
+            // Most of what is no token is found out without a key.
+            let verdict = verification.verify(token, with: JSONWebKeySet(keys: []), keysAreFresh: false)
+            guard case .unknownKey = verdict else { return IssuerVerdict(verdict, unknown: nil) }
+            switch await document.document(.current) {
+            case .success(let current): held = current
+            case .failure(let fault): return .keysUnavailable(fault)
+            }
+        }
+        guard var held else { return .keysUnavailable(.tooEarly) }
+        var verdict = verify(verification, token, held)
+        if Self.wantsNewerKeys(verdict), held.fetchedAt < start,
+            case .success(let newer) = await document.document(.newer(than: held.version)),
+            newer.version != held.version
+        {
+            held = newer
+            verdict = verify(verification, token, held)
+        }
+        // Of keys that were fetched before the token came nobody can say that a newer one is not there by now.
+        let isSettled = held.fetchedAt >= start
+        return IssuerVerdict(verdict, unknown: isSettled ? nil : document.lastFault ?? .tooEarly)
+    }
+
+    private func verify(
+        _ verification: TokenVerification, _ token: String, _ held: HeldDocument<JSONWebKeySet>
+    ) -> TokenVerdict {
+        let isFresh = time.monotonic < held.fetchedAt + pause
+        return verification.verify(token, with: held.value, keysAreFresh: isFresh)
+    }
+
+    private static func wantsNewerKeys(_ verdict: TokenVerdict) -> Bool {
+        switch verdict {
+        case .unknownKey, .invalid(.signature), .invalid(.unknownKey): true
+        case .verified, .invalid, .cannotVerify: false
+        }
+    }
+
+    /// Fetched now. What was held stays where that fails or brings no key, and the fault is told.
+    package func reload() async -> Result<JSONWebKeySet, DocumentFault> {
+        guard let document else { return .success(fixed) }
+        let outcome = await document.document(.forced).map(\.value)
+        if let fault = document.lastFault { return .failure(fault) }
+        return outcome
+    }
+
+    /// The set that is used, fetched where there is none.
+    package func current() async -> Result<JSONWebKeySet, DocumentFault> {
+        guard let document else { return .success(fixed) }
+        return await document.document(.current).map(\.value)
+    }
+}
+
+/// What became of a token, once newer keys were asked for where that could help.
+package enum IssuerVerdict: Sendable {
+    case verified(VerifiedToken)
+    case invalid(TokenFault)
+    /// See ``TokenVerdict/cannotVerify(algorithm:)``.
+    case cannotVerify(algorithm: String)
+    /// The issuer's keys, or newer ones that the token needs, cannot be had now: nothing is known of the token.
+    case keysUnavailable(DocumentFault)
+
+    /// - Parameter fault: why nobody knows whether there is such a key; nil where there is none.
+    init(_ verdict: TokenVerdict, unknown fault: DocumentFault?) {
+        switch verdict {
+        case .verified(let token): self = .verified(token)
+        case .unknownKey, .invalid(.unknownKey):
+            self = fault.map(IssuerVerdict.keysUnavailable) ?? .invalid(.unknownKey)
+        case .invalid(let fault): self = .invalid(fault)
+        case .cannotVerify(let algorithm): self = .cannotVerify(algorithm: algorithm)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+
+/// Why a token is refused; its description is what `detail` says. It holds no part of a token but an issuer's name.
+package enum TokenFault: Error, Sendable, Equatable {
+    // MARK: Form (RFC 7515; RFC 8725, section 3)
+
+    case tooLong
+    /// Not three parts.
+    case parts
+    case encoding
+    case header
+    case payload
+    case duplicateMember
+    /// `alg` is `none`.
+    case unsigned
+    /// One that we could verify, and that is not allowed here; by its registered name.
+    case algorithm(String)
+    /// `jwk`, `jku`, `x5u` or `x5c` in the header: a key that the sender chose.
+    case embeddedKey
+    /// `crit`, or `b64` (RFC 7797).
+    case extended
+    /// `typ` says that it is a token of another kind.
+    case type
+
+    // MARK: Key and signature
+
+    case signature
+    /// Also after the keys were fetched anew.
+    case unknownKey
+    /// The key that it names is an RSA key of fewer than 2,048 bits, or malformed.
+    case unusableKey
+
+    // MARK: Claims
+
+    /// A claim that must be there is not.
+    case missing(TokenClaim)
+    /// A claim is of another JSON type, or beyond its bounds.
+    case malformed(TokenClaim)
+    /// Both without control characters, 200 characters at most.
+    case issuer(expected: String, found: String)
+    /// The client is not among the audiences.
+    case audience
+    /// There are other audiences, which are neither trusted nor told apart by `azp`.
+    case untrustedAudience
+    case authorizedParty
+    case expired
+    case notYetValid
+    case issuedInFuture
+    /// Another one than was asked with.
+    case nonce
+    case accessTokenHash
+    /// The person has signed in longer ago than asked.
+    case authenticationTooOld
+    /// Another person than before, or than the ID token says.
+    case subject
+    /// `exp` is further away than allowed.
+    case lifetime
+
+    static func issuer(_ expected: String, _ found: String) -> TokenFault {
+        let scrubber = Scrubber([])
+        return .issuer(expected: scrubber.clean(expected), found: scrubber.clean(found))
+    }
+}
+
+/// The claims that are looked at.
+package enum TokenClaim: String, Sendable {
+    case iss, sub, aud, azp, exp, nbf, iat, nonce
+    case atHash = "at_hash"
+    case authTime = "auth_time"
+    /// The one that the configuration names for the person.
+    case configuredSubject = "subject_claim"
+}
+
+extension TokenFault: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .tooLong: "the token is longer than 64 KiB"
+        case .parts: "the token has not three parts"
+        case .encoding: "a part of the token is not base64url"
+        case .header: "the token's header is no JSON object that can be read"
+        case .payload: "the token's claims are no JSON object that can be read"
+        case .duplicateMember: "a name stands twice in the token"
+        case .unsigned: "the token is not signed"
+        case .algorithm(let name): "the token's algorithm \(name) is not allowed"
+        case .embeddedKey: "the token's header brings a key of its own"
+        case .extended: "the token's header asks for an extension"
+        case .type: "the token's typ says that it is of another kind"
+        case .signature: "the signature does not match"
+        case .unknownKey: "the issuer has no key of that name and kind"
+        case .unusableKey: "the key that the token names is too weak or broken"
+        case .missing(let claim): "\(claim.rawValue) is missing"
+        case .malformed(let claim): "\(claim.rawValue) cannot be read"
+        case .issuer(let expected, let found): "iss is \(found) and not \(expected)"
+        case .audience: "aud does not name this client"
+        case .untrustedAudience: "aud names others that are not trusted, and azp is missing"
+        case .authorizedParty: "azp is not this client"
+        case .expired: "exp is past"
+        case .notYetValid: "nbf is not reached yet"
+        case .issuedInFuture: "iat is in the future"
+        case .nonce: "nonce is not the one that was asked with"
+        case .accessTokenHash: "at_hash does not belong to the access token"
+        case .authenticationTooOld: "auth_time is longer ago than asked"
+        case .subject: "sub is another one than before"
+        case .lifetime: "exp is further away than allowed"
+        }
+    }
+}

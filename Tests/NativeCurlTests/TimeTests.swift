@@ -68,7 +68,7 @@ struct TimeTests {
             _ = peer.readRequest()
         }
         defer { server.stop() }
-        let timeout = Duration.seconds(1)
+        let timeout = Duration.seconds(1) * patience()
         let result = try await withClient { client in
             let fence: @Sendable () -> Bool = {
                 let deadline = MonotonicInstant.now().advanced(by: timeout + .milliseconds(10))

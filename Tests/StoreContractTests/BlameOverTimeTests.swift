@@ -77,7 +77,7 @@ private final class BlameHouse: Sendable {
             RefreshConsent(
                 directory: ProviderDirectory([provider], notices: []), store: store, vault: vault,
                 journal: NoJournal(), time: time, entropy: LooseEntropy(), launcher: LooseLauncher(), watch: watch,
-                metrics: place.metrics, log: log)
+                lease: .seconds(120), metrics: place.metrics, log: log)
         }
         (self.stores, self.vault, self.watches) = (stores, vault, watches)
         ids = (0..<grants).map { _ in ConsentID(Make.uuid()) }

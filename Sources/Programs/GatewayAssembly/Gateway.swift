@@ -104,7 +104,8 @@ struct Gateway: Sendable {
             log: place.log)
         refresh = RefreshConsent(
             directory: directory, store: store, vault: vault, journal: journal, time: place.time,
-            entropy: place.entropy, launcher: launcher, watch: watch, metrics: place.metrics, log: place.log)
+            entropy: place.entropy, launcher: launcher, watch: watch, lease: place.settings.refresh.lease,
+            metrics: place.metrics, log: place.log)
         read = ReadConsent(store: store, vault: vault, time: place.time, log: place.log)
         list = ListConsents(store: store, vault: vault, time: place.time)
         explain = ExplainGrant(directory: directory, store: store, time: place.time)

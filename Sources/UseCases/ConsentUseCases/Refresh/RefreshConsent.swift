@@ -10,10 +10,11 @@ package final class RefreshConsent: Sendable {
     private let work: RefreshFlight
     private let read: ReadConsent
 
+    /// - Parameter lease: how long a claim on a grant holds.
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, journal: any AnswerJournal,
         time: any Timekeeper, entropy: any Entropy, launcher: any TaskLauncher, watch: WatchProviders,
-        metrics: Metrics, log: Log
+        lease: Duration, metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.time = time
@@ -25,7 +26,7 @@ package final class RefreshConsent: Sendable {
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
             replay: JournalReplay(
                 store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
-            time: time, entropy: entropy, watch: watch, metrics: metrics, log: log)
+            time: time, entropy: entropy, watch: watch, lease: lease, metrics: metrics, log: log)
     }
 
     /// Joins a refresh of the same grant that is under way; waits for the provider's `total`.

@@ -36,13 +36,15 @@ final class RefreshFlight: Sendable {
     let time: any Timekeeper
     let entropy: any Entropy
     let watch: WatchProviders
+    /// How long a claim holds: at least connect + `answer` + 30 s of every provider.
+    let lease: Duration
     let metrics: Metrics
     let log: Log
 
     init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, keeping: AnswerKeeping,
-        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, watch: WatchProviders, metrics: Metrics,
-        log: Log
+        replay: JournalReplay, time: any Timekeeper, entropy: any Entropy, watch: WatchProviders, lease: Duration,
+        metrics: Metrics, log: Log
     ) {
         self.directory = directory
         self.store = store
@@ -52,6 +54,7 @@ final class RefreshFlight: Sendable {
         self.time = time
         self.entropy = entropy
         self.watch = watch
+        self.lease = lease
         self.metrics = metrics
         self.log = log
     }
@@ -76,12 +79,14 @@ final class RefreshFlight: Sendable {
                     id: id, generation: current.record.generation,
                     attempt: AttemptID(entropy.identifier(at: time.now)),
                     judged: current.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: time.now,
-                    lease: grant.lease)
+                    lease: lease)
                 claim.asker = cause.asker
                 claim.isForced = cause == .forced
+                // Before the claim: a process that is stopped between the two must not take its lease for a fresh one.
+                let leaseEnd = time.monotonic + lease
                 switch try await take(claim) {
                 case .claimed:
-                    return await send(grant, claim, caller)
+                    return await send(grant, claim, caller, leaseEnd: leaseEnd)
                 case .blocked(let until, let reason):
                     throw blocked(id, until, reason)
                 case .held:
@@ -107,8 +112,10 @@ final class RefreshFlight: Sendable {
         return now.record.generation == current.record.generation ? nil : now
     }
 
-    private func send(_ grant: OpenGrant, _ claim: RefreshClaim, _ caller: CallerIdentity) async -> Outcome {
-        let leaseEnd = time.monotonic + claim.lease
+    /// - Parameter leaseEnd: monotonic, not later than the store's own.
+    private func send(
+        _ grant: OpenGrant, _ claim: RefreshClaim, _ caller: CallerIdentity, leaseEnd: Duration
+    ) async -> Outcome {
         let mustRemain = grant.connection.facts.timeouts.answer + .seconds(30)
         let issuedAt = time.now
         let outcome = await grant.connection.refresh(grant.refreshToken) { [time] in
@@ -242,12 +249,6 @@ struct OpenGrant: Sendable {
 
     /// Whether the provider had ended it before an operator forced this try.
     var wasOver: Bool { record.status == .reauthorizationRequired }
-
-    /// Long enough to wait for the answer and to save it (refresh.md, 1).
-    var lease: Duration {
-        let timeouts = connection.facts.timeouts
-        return max(.seconds(120), timeouts.connect + timeouts.answer + .seconds(60))
-    }
 
     /// What the call showed of its provider.
     func note(_ outcome: TokenOutcome, of claim: RefreshClaim) -> HealthNote {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of whole processes, on the release build: the README's blocks, the commands on a terminal, the examples and
-# units, the alerts and manifests, what can be read in the files that are left, an operator's mishaps, a store that takes no writes when an answer
-# comes, a store or keys that go away, a provider behind TLS and a proxy, ten thousand idle connections, what an
-# exchange costs in allocations, copies, syncs and hops, restarts under
-# load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
+# units, the alerts and manifests, what can be read in the files that are left, an operator's mishaps, a store that
+# takes no writes when an answer comes, a store or keys that go away, a store that came back from a copy, a provider
+# behind TLS and a proxy, ten thousand idle connections, what an exchange costs in allocations, copies, syncs and hops,
+# restarts under load, SIGKILL and SIGSTOP at each step of an exchange, and 128 callers for 10 s.
 # run.sh [KILLS [STOPS [CALLERS [SECONDS]]]]; kills and stops for each of three kinds of provider.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -23,6 +23,7 @@ python3 Tests/EndToEnd/operations.py
 /usr/bin/python3 Tests/EndToEnd/receipts.py
 python3 Tests/EndToEnd/store_outage.py
 python3 Tests/EndToEnd/store_faults.py
+python3 Tests/EndToEnd/restore.py
 python3 Tests/EndToEnd/transport.py
 /usr/bin/python3 Tests/EndToEnd/http2.py
 python3 Tests/EndToEnd/idle.py

@@ -99,9 +99,9 @@ def asynchronous():
         kept, rotated, withdrawn = made[:3], made[3:5], made[5:]
         time.sleep(0.5)
         replica.do("stopped")
-        before = stores.psql(stores.with_database(primary.url, house.store.name), ["SELECT max(epoch) FROM store_life"])
+        before = stores.psql(stores.with_database(primary.url, house.store.name), ["SELECT max(epoch) FROM store_identity"])
         wait_until(lambda: stores.psql(stores.with_database(primary.url, house.store.name),
-                                       ["SELECT max(epoch) FROM store_life"]) != before, "the next epoch")
+                                       ["SELECT max(epoch) FROM store_identity"]) != before, "the next epoch")
         for consent in rotated:
             status, body = ask(house, gateways[0], "POST", f"{consent}/refresh")
             expect(status == 200, f"not refreshed: {status} {body}")

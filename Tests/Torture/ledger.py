@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The accounts of a torture: every sending of a refresh token as the provider's side saw it, what the gateway was seen
 to do with the answer, and the breaches that follow. No I/O here: made-up histories are held against the rules at each
-run."""
+run.
+
+When an answer counts as arrived: once it is where a process's end cannot take it away. A process that is to be killed
+is frozen first, and what the store has of its grants by then, or its log tells of the journal, is looked at (`kept`).
+What was kept must live on, and its token must never go out again, from that moment, not from some time after. What was
+delivered to the socket and was not kept yet when the process died is in the *gap*: nobody can have it any more, and the
+grant may be lost with it, by name. Gaps are counted, and measured from the answer's last byte to the kill; one longer
+than ENOUGH_TO_SAVE of a process that was free to run and had a store is a breach: an answer counts as arrived by then in
+any case."""
 import dataclasses
 import threading
 
@@ -33,8 +41,14 @@ class Sending:
     # When the sender was stopped last, and until when.
     stopped_at: float = None
     stopped_until: float = None
-    # It was told as done, or lies in the journal.
+    # It was told as done, or lies in the journal, or the store was seen to have it.
     is_kept: bool = False
+    # The generation of the record when it was sent.
+    generation: int = None
+    # The proxy refused it by itself: the provider knows nothing of it.
+    is_forged: bool = False
+    # Somebody sent the token again when the lease of this one's stopped owner was over.
+    is_outlived: bool = False
 
     def is_open(self):
         """Whether its sender may still read from the connection, as far as was seen."""
@@ -78,10 +92,10 @@ class Sending:
 
 
 class Ledger:
-    """`kind`: `static`, `grace` or `forbidden`; `lifetime`: of access tokens, in seconds."""
+    """`kind`: `static`, `grace` or `forbidden`; `lifetime`: of access tokens, and `lease`: of a claim, in seconds."""
 
-    def __init__(self, kind, lifetime, start=0.0):
-        self.kind, self.lifetime, self.start = kind, lifetime, start
+    def __init__(self, kind, lifetime, start=0.0, lease=120.0):
+        self.kind, self.lifetime, self.start, self.lease = kind, lifetime, start, lease
         self.lock = threading.Lock()
         self.sendings = []
         self.by_family = {}
@@ -96,6 +110,10 @@ class Ledger:
         self.dead_families = set()
         self.named_ambiguous = set()
         self.lost = set()
+        # Seconds that killed processes had had answers for which were not kept yet.
+        self.gaps = []
+        # Families one of whose tokens was sent again after the lease of its stopped owner.
+        self.outlived = set()
 
     # What is seen at the provider.
 
@@ -104,7 +122,7 @@ class Ledger:
             self.family_of_code[code] = family_of(token)
             self.asked_at[token] = asked_at
 
-    def sent(self, token, now, owner=None, step="", look=lambda sending: None):
+    def sent(self, token, now, owner=None, step="", look=lambda sending: None, generation=None):
         """`look` is called with an earlier sending that seems to be open, and may close it."""
         with self.lock:
             family = family_of(token)
@@ -113,7 +131,7 @@ class Ledger:
             for one in earlier:
                 if one.closed_at is None:
                     look(one)
-            sending = Sending(len(self.sendings) + 1, token, family, now, owner, step)
+            sending = Sending(len(self.sendings) + 1, token, family, now, owner, step, generation=generation)
             # What was done to its sender while that was looked for.
             if self.ends.get(owner, now) > now:
                 sending.killed_at = self.ends[owner]
@@ -125,7 +143,11 @@ class Ledger:
 
     def hold_against(self, sending, earlier, now):
         for one in earlier:
-            if one.could_be_received(self.kind == "static"):
+            if one.is_stopped() and now >= one.at + self.lease - CLOCK_TOLERANCE:
+                # A stopped process keeps its lock, so the time rules: refresh.md, *One refresh*, 1.
+                one.is_outlived = True
+                self.outlived.add(one.family)
+            elif one.could_be_received(self.kind == "static"):
                 self.doubled += 1
                 self.breach("doubled: the answer to the last sending could still be received", sending.family)
             elif self.kind != "static" and one.is_received(now):
@@ -144,7 +166,7 @@ class Ledger:
                 self.asked_at[brought] = sending.at
             elif status == 200:
                 self.asked_at[sending.token] = sending.at
-            if status == 400:
+            if status == 400 and not sending.is_forged:
                 self.dead_families.add(sending.family)
 
     # What is done to the gateway, and seen of it.
@@ -161,6 +183,19 @@ class Ledger:
             if not is_kill and one.delivered_at is not None and one.status == 200:
                 one.is_kept = True
             one.killed_at = now
+
+    def saw(self, family, generation):
+        """What the store has of a family's grant at the moment: it has every answer to a sending of an earlier one."""
+        with self.lock:
+            for one in self.by_family.get(family, []):
+                if one.status == 200 and one.generation is not None and generation > one.generation:
+                    one.is_kept = True
+
+    def note_gaps(self, owner, now):
+        """What dies with a process that is killed now."""
+        for one in self.sendings_of(owner):
+            if one.status == 200 and one.delivered_at is not None and not one.is_kept and not one.met_outage:
+                self.gaps.append(now - max(one.delivered_at, one.stopped_until or 0))
 
     def stopped(self, owner, now):
         self.stops[owner] = now
@@ -186,6 +221,9 @@ class Ledger:
         with self.lock:
             if status == "active":
                 return "alive"
+            if family in self.outlived and self.kind != "static" and reason in ("ambiguous_rotation", "provider_rejected"):
+                self.named_ambiguous.add(family)
+                return "outlived its lease"
             if reason == "ambiguous_rotation" and self.may_be_ambiguous(family, now):
                 self.named_ambiguous.add(family)
                 return "ambiguous"
@@ -216,27 +254,29 @@ def family_of(token):
 
 def check_itself():
     """Made-up histories, each with one fault that must be found, and one without. Returns what was not found."""
-    def play(kind, *sendings, verdict=None):
+    def play(kind, *sendings, verdict=None, seen=None):
         """Each sending of the family's first token: (at, delivered, closed, status, brought, kept)."""
         ledger = Ledger(kind, lifetime=4)
         token = "R23AA0000000001one"
         ledger.exchanged("code", token, 0.0)
         for at, delivered, closed, status, brought, kept in sendings:
-            sending = ledger.sent(token, at)
+            sending = ledger.sent(token, at, generation=1)
             sending.is_forwarded = True
             ledger.answered(sending, status, brought)
             sending.delivered_at, sending.closed_at, sending.is_kept = delivered, closed, kept
+            if seen:
+                ledger.saw("0000000001", seen)
         if verdict:
             ledger.judge("0000000001", *verdict, 100.0)
         return ledger
 
-    def stopped_in_between():
-        ledger = Ledger("static", lifetime=4)
+    def stopped_in_between(until=11, lease=120):
+        ledger = Ledger("static", lifetime=4, lease=lease)
         first = ledger.sent("R23AA0000000001one", 10, owner=1)
         ledger.answered(first, 200, None)
         ledger.stopped(1, 10.0)
         first.delivered_at = 10.1
-        ledger.sent("R23AA0000000001one", 11, owner=2)
+        ledger.sent("R23AA0000000001one", until, owner=2)
         return ledger
 
     new = "R23AA0000000001two"
@@ -253,6 +293,16 @@ def check_itself():
         "a call after the answer was had": play(
             "grace", (10, 10.1, None, 200, new, False), (20, 20.1, None, 200, new, False)).doubled == 1,
         "a call while the answer lies in a stopped process's socket": stopped_in_between().doubled == 1,
+        "a call in the lease of a stopped process": stopped_in_between(until=40, lease=36).doubled == 1,
+        "a call after the lease of a stopped process": stopped_in_between(until=46.5, lease=36).doubled == 0,
+        "a loss just after the answer was kept": len(play(
+            "forbidden", (10, 10.1, 10.101, 200, new, False), seen=2,
+            verdict=("reauthorization_required", "ambiguous_rotation")).lost) == 1,
+        "a call just after the answer was kept": play(
+            "forbidden", (10, 10.1, 10.101, 200, new, False), (20, 20.1, None, 400, None, False), seen=2).doubled == 1,
+        "a loss in the gap": not play(
+            "forbidden", (10, 10.1, 10.101, 200, new, False), seen=1,
+            verdict=("reauthorization_required", "ambiguous_rotation")).lost,
         "a call before the access token lapsed": play(
             "forbidden", (1, None, 1.1, 200, new, False), (2, 2.1, None, 400, None, False)).early == 1,
         "a loss though the answer was had": len(play(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One provider kind and one number of processes: a store, its gateways, a pool of grants, and rounds in each of which a
-process is killed or stopped, or the store goes away, at a step of some refreshes."""
+process is killed or stopped, or the store goes away, at a step of some refreshes; and rounds in which the provider
+refuses everybody for a while."""
 import os
 import random
 import signal
@@ -12,11 +13,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "EndToEnd"))
 import harness  # noqa: E402
-from harness import Failure, House, Process, call, program, random_word  # noqa: E402
+from harness import Failure, House, Process, call, program, random_word, run  # noqa: E402
 from store_outage import FullDisk, Lock, move_to_small_disk  # noqa: E402
 
 from ledger import Ledger  # noqa: E402
-from watching import Watch, is_running  # noqa: E402
+from watching import Watch, is_running, is_stopped  # noqa: E402
 
 KINDS = {"static": ("static", "static"), "grace": ("grace:30", "{ grace: 30s }"),
          "forbidden": ("reuse_detection", "forbidden")}
@@ -27,6 +28,9 @@ STOPPED_FOR = ANSWER + 0.5
 KILL_STEPS = [("posted", 14), ("request", 0), ("request", 3), ("taken", 0), ("answer", 0), ("half", 0), ("answered", 0),
               ("answered", 2), ("answered", 5), ("answered", 12), ("told", 0), ("told", 2)]
 STOP_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
+# A claim's lease where a process is stopped for longer than it; connect + `answer` + 30 s is the least.
+SHORT_LEASE = 36
+LEASE_STEPS = ["claimed", "answered", "taken", "half", "request", "answer"]
 OUTAGE_STEPS = ["posted", "request", "taken", "answer", "half", "answered"]
 POOL = 24
 # How many others are refreshed before grants that may have died of a round are looked at.
@@ -41,13 +45,14 @@ PATIENCE = 90.0
 class Combination:
     """Everything of one kind and one number of processes."""
 
-    def __init__(self, kind, processes, seed, is_on_small_disk=False):
+    def __init__(self, kind, processes, seed, is_on_small_disk=False, lease=None):
         self.kind, self.processes = kind, processes
         self.random = random.Random(seed)
         mode, reuse = KINDS[kind]
-        self.ledger = Ledger(kind, LIFETIME, time.monotonic())
+        self.ledger = Ledger(kind, LIFETIME, time.monotonic(), lease or 120)
         settings = (f"    refresh_token_reuse: {reuse}\n"
-                    f"    timeouts: {{ connect: 1s, total: 2s, answer: {ANSWER}s }}\n")
+                    f"    timeouts: {{ connect: 1s, total: 2s, answer: {ANSWER}s }}\n"
+                    + (f"refresh: {{ lease: {lease}s }}\n" if lease else ""))
         self.house = House(
             simulator_arguments=["--refresh-tokens", mode, "--fault", f"expires_in={LIFETIME}"],
             provider_settings=settings, through=lambda url: Watch(url, self.ledger))
@@ -56,12 +61,15 @@ class Combination:
         self.watch = self.house.proxy
         self.watch.pids = lambda: [one.pid for one in self.gateways] + [one.pid for one in self.commands]
         self.watch.hold = self.hold
+        self.watch.generation = self.generation
         self.gateways, self.commands, self.log_number = [], [], 0
         # Identifier of a consent to its family, and those whose fate is not settled yet: (since, step).
-        self.grants, self.unsettled = {}, {}
+        self.grants, self.unsettled, self.consent_of = {}, {}, {}
         self.tally, self.next_trial = {}, {}
-        self.kills = self.stops = self.outages = self.renewed = 0
-        self.answers = {}
+        self.kills = self.stops = self.outages = self.long_stops = self.verdicts = self.renewed = 0
+        # What an operator says of verdicts that are held.
+        self.decision = "confirm"
+        self.killing = threading.Lock()
 
     def hold(self):
         """Mostly a quick provider; now and then one that answers after `total` and before `answer`."""
@@ -86,6 +94,7 @@ class Combination:
             if status != 201:
                 raise Failure(f"no new grant: {status} {body}")
             self.grants[body["id"]] = self.ledger.family_of_code[code]
+            self.consent_of[self.grants[body["id"]]] = body["id"]
 
     def post_code(self, code):
         subject, end = f"user-{random_word()}", time.monotonic() + 30
@@ -97,6 +106,38 @@ class Combination:
 
     def count(self, what, outcome):
         self.tally[(what, outcome)] = self.tally.get((what, outcome), 0) + 1
+
+    # Looking.
+
+    def generation(self, family):
+        """Of the family's record, as the store has it now; None where it cannot be read."""
+        consent = self.consent_of.get(family)
+        if not consent:
+            return None
+        try:
+            rows = self.house.store.execute(
+                [f"SELECT generation FROM consents WHERE id = {self.house.store.blob(consent[4:])}"])
+        except (sqlite3.Error, OSError):
+            return None
+        return int(rows[0][0]) if rows else None
+
+    def freeze(self, pid):
+        """Stops it, then looks at what is kept of all that its end could take away."""
+        os.kill(pid, signal.SIGSTOP)
+        end = time.monotonic() + 1
+        while is_running(pid) and not is_stopped(pid) and time.monotonic() < end:
+            time.sleep(0.0005)
+        for family in {one.family for one in self.ledger.sendings_of(pid) if one.status == 200 and not one.is_kept}:
+            generation = self.generation(family)
+            if generation is not None:
+                self.ledger.saw(family, generation)
+
+    def end(self, pid):
+        """Kills a frozen process, in the accounts first."""
+        now = time.monotonic()
+        self.ledger.note_gaps(pid, now)
+        self.ledger.ended(pid, now)
+        os.kill(pid, signal.SIGKILL)
 
     # Asking.
 
@@ -219,22 +260,31 @@ class Combination:
         """The process that sent, or any; and now and then another one with it."""
         command = next((one for one in self.commands if one.pid == owner), None)
         if command:
-            self.ledger.ended(owner, time.monotonic())
-            command.was_killed = True
-            command.kill()
-            self.kills += 1
+            self.kill_command(command)
             return
         victims = [one for one in self.gateways if one.pid == owner] or [self.random.choice(self.gateways)]
         if self.random.random() < 0.25:
             victims = list(self.gateways)
         for victim in victims:
-            self.ledger.ended(victim.pid, time.monotonic())
-            os.kill(victim.pid, signal.SIGKILL)
+            self.freeze(victim.pid)
+        for victim in victims:
+            self.end(victim.pid)
         for victim in victims:
             victim.kill()
             self.gateways.remove(victim)
             os.remove(victim.log_path)
             self.kills += 1
+
+    def kill_command(self, command):
+        if not is_running(command.pid):
+            return
+        command.was_killed = True
+        try:
+            self.freeze(command.pid)
+            self.end(command.pid)
+            self.kills += 1
+        except ProcessLookupError:
+            pass
 
     def stop_round(self, step):
         self.open_up()
@@ -269,6 +319,116 @@ class Combination:
         if once.is_taken and not resumed.wait(STOPPED_FOR + 10):
             raise Failure("a stopped process did not go on")
         self.settle(consents, f"stopped at {step}")
+
+    def long_stop_round(self, step):
+        """A process is stopped for longer than its lease, and others are asked for the same grants all the while."""
+        self.open_up()
+        once, consents, over = Once(), self.chosen(), threading.Event()
+        stopped, begun = [], threading.Event()
+
+        def strike(pids):
+            if not once.take():
+                return
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+                self.ledger.stopped(pid, time.monotonic())
+                stopped.append(pid)
+            self.long_stops += 1
+            begun.set()
+            threading.Timer(SHORT_LEASE + 4, go_on).start()
+
+        def go_on():
+            for pid in stopped:
+                self.ledger.went_on(pid, time.monotonic())
+                os.kill(pid, signal.SIGCONT)
+            over.set()
+
+        def at(name, sending):
+            sending.step = sending.step or f"long stop at {step}"
+            if name == step and sending.owner in [one.pid for one in self.gateways]:
+                strike([sending.owner])
+            return True
+
+        self.watch.at = at
+        threads = self.ask_all(consents)
+        if step == "claimed":
+            if self.see_claim(time.monotonic() + 1):
+                strike([one.pid for one in self.gateways])
+        begun.wait(5)
+        while begun.is_set() and not over.wait(1.0):
+            for consent in consents:
+                self.ask_by_command(consent)
+                living = [one for one in self.gateways if one.pid not in stopped]
+                if living:
+                    self.ask(consent, self.random.choice(living))
+        self.join(threads)
+        self.watch.at = lambda name, sending: True
+        self.settle(consents, f"stopped beyond its lease at {step}")
+
+    def see_claim(self, end):
+        """Whether a grant was seen to be claimed."""
+        while time.monotonic() < end:
+            if self.house.store.execute(["SELECT count(*) FROM consents WHERE attempt_phase = 'sent'"])[0][0]:
+                return True
+        return False
+
+    def verdict_round(self, kills):
+        """The provider says of every grant that it is over, while processes are killed and the store goes away; then it
+        comes to its senses, and an operator says that none of it was so. Nothing may be lost."""
+        self.settle_all()
+        self.open_up()
+        consents, left = list(self.grants), [kills]
+
+        def at(name, sending):
+            sending.step = sending.step or "everybody refused"
+            if name in ("request", "refused") and self.random.random() < 0.1:
+                with self.killing:
+                    mine = [one.pid for one in self.gateways + self.commands]
+                    if left[0] > 0 and sending.owner in mine:
+                        left[0] -= 1
+                        self.kill(sending.owner)
+                        return False
+            return True
+
+        self.watch.at, self.watch.refuses = at, True
+        self.condemn(consents)
+        self.outage.take()
+        self.outages += 1
+        threads = self.ask_all(self.random.sample(consents, 2))
+        self.ask_by_command(self.random.choice(consents))
+        self.outage.release()
+        self.join(threads)
+        self.fill()
+        self.watch.at, self.watch.refuses = lambda name, sending: True, False
+        self.verdicts += 1
+        self.decision = "dismiss"
+        if self.random.random() < 0.5:
+            threading.Timer(self.random.uniform(0, 0.15), self.kill_decision).start()
+        while not self.command("incidents", "dismiss", "paypal"):
+            pass
+        self.settle(consents, "everybody was refused")
+        self.settle_all()
+        self.decision = "confirm"
+
+    def condemn(self, consents):
+        """Asks until the provider's verdicts are held."""
+        end = time.monotonic() + PATIENCE
+        while "held_verdicts" not in run("incidents", "--config", self.house.config, "--json").decode():
+            if time.monotonic() > end:
+                raise Failure("a provider that refuses everybody, and its verdicts are not held")
+            self.join(self.ask_all(self.random.sample(consents, 6)))
+            self.fill()
+            # One at a time where an answer was lost: an operator's word is a trial.
+            self.ask_by_command(self.random.choice(consents))
+
+    def kill_decision(self):
+        for command in list(self.commands):
+            self.kill_command(command)
+
+    def settle_all(self):
+        while self.unsettled:
+            self.settle_those_that_can()
+            time.sleep(0.1)
 
     def outage_round(self, step):
         self.open_up()
@@ -343,8 +503,8 @@ class Combination:
         gateway.journaled = lines
 
     def kill_one(self, victim):
-        self.ledger.ended(victim.pid, time.monotonic())
-        os.kill(victim.pid, signal.SIGKILL)
+        self.freeze(victim.pid)
+        self.end(victim.pid)
         victim.kill()
         self.gateways.remove(victim)
         self.kills += 1
@@ -386,7 +546,7 @@ class Combination:
                 self.next_trial[consent] = now + 3
                 self.ask_by_command(consent)
                 if now > since + 2 * LIFETIME:
-                    self.command("incidents", "confirm", "paypal")
+                    self.command("incidents", self.decision, "paypal")
             if answer and answer[0] == 200:
                 self.decide(consent, what, answer[1]["status"], answer[1]["status_reason"])
             elif answer and answer[0] == 409:
@@ -432,13 +592,9 @@ class Combination:
     def finish(self):
         """Waits for what is in doubt, then refreshes every grant once more."""
         self.fill()
-        while self.unsettled:
-            self.settle_those_that_can()
-            time.sleep(0.1)
+        self.settle_all()
         self.settle(list(self.grants), "at the end")
-        while self.unsettled:
-            self.settle_those_that_can()
-            time.sleep(0.1)
+        self.settle_all()
         self.compare()
 
     def compare(self):

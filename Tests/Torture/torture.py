@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refreshes under torture (run.sh says how): no grant is lost whose answer came, or whose provider allows a retry; no
 refresh token goes out while the answer to its last sending could still come or had come; no family is ended; what a lost
-answer cost is named ambiguous. One line for each kind of provider and number of processes; exit status 1 where that is
-broken."""
+answer cost is named ambiguous. Whether an answer had arrived is told by what was kept when a process died: ledger.py.
+A line for each piece that is done, then one for each kind of provider and number of processes, then all as JSON; exit
+status 1 where any of that is broken."""
 import argparse
 import base64
 import concurrent.futures
@@ -17,9 +18,9 @@ import time
 import urllib.parse
 import urllib.request
 
-from ledger import Ledger, check_itself
-from rounds import KILL_STEPS, KINDS, LIFETIME, OUTAGE_STEPS, STOP_STEPS, Combination
-from watching import Watch
+from ledger import ENOUGH_TO_SAVE, Ledger, check_itself
+from rounds import KILL_STEPS, KINDS, LEASE_STEPS, LIFETIME, OUTAGE_STEPS, SHORT_LEASE, STOP_STEPS, Combination
+from watching import Watch, is_stopped
 
 from harness import Failure, Process
 
@@ -31,62 +32,73 @@ def share(total, number, of):
     return total // of + (number < total % of)
 
 
-def torment(kind, processes, seed, kills, stops, outages):
-    """One combination; prints a line of JSON."""
-    begun = time.monotonic()
-    figures, breaches = {}, []
-    for is_full, parts in ((False, (kills, stops, outages - outages // 2)), (True, (0, 0, outages // 2))):
-        if not any(parts):
-            continue
-        combination = Combination(kind, processes, f"{seed}/{is_full}", is_on_small_disk=is_full)
-        if not combination.is_possible:
-            print("not run: a full disk (no small file system can be mounted here)", file=sys.stderr)
-            combination.close()
-            continue
-        try:
-            run(combination, *parts)
-        except Exception:
-            print(*combination.ledger.breaches, sep="\n", file=sys.stderr)
-            print(f"{kind}, {processes} processes, seed {seed}; the files are in {combination.house.home}",
-                  file=sys.stderr)
-            raise
-        ledger = combination.ledger
-        for family in ledger.revoked() - ledger.lost:
-            ledger.breach("revoked: the provider ended a family", family)
-        add(figures, {
-            "kills": combination.kills, "stops": combination.stops, "outages": combination.outages,
-            "calls": len(ledger.sendings), "lost": len(ledger.lost), "doubled": ledger.doubled, "early": ledger.early,
-            "revoked": len(ledger.revoked()), "ambiguous": len(ledger.named_ambiguous)})
-        breaches += ledger.breaches
-        figures.setdefault("steps", {})
-        add(figures["steps"], {f"{what}: {outcome}": count for (what, outcome), count in combination.tally.items()})
-        if ledger.breaches:
-            print(f"the files are in {combination.house.home}", file=sys.stderr)
-            for gateway in combination.gateways:
-                gateway.kill()
-        else:
-            combination.close()
-    print(json.dumps({"kind": kind, "processes": processes, "seed": seed, "seconds": round(time.monotonic() - begun),
-                      "figures": figures, "breaches": breaches}))
-
-
 def add(figures, more):
     for name, value in more.items():
         figures[name] = figures.get(name, 0) + value
 
 
-def run(combination, kills, stops, outages):
+def torment(job, seed):
+    """One job; prints a line of JSON."""
+    begun = time.monotonic()
+    found = {"key": job["key"], "kind": job["kind"], "processes": job["processes"], "seed": seed, "figures": {},
+             "steps": {}, "breaches": [], "longest_gap": 0}
+    combination = Combination(job["kind"], job["processes"], f"{seed}/{job['key']}", is_on_small_disk="disk" in job["key"],
+                              lease=SHORT_LEASE if job["long_stops"] else None)
+    if not combination.is_possible:
+        print("not run: a full disk (no small file system can be mounted here)", file=sys.stderr)
+        combination.close()
+        return print(json.dumps(found))
+    try:
+        run(combination, job)
+    except Exception:
+        print(*combination.ledger.breaches, sep="\n", file=sys.stderr)
+        print(f"{job['key']}, seed {seed}; the files are in {combination.house.home}", file=sys.stderr)
+        for gateway in combination.gateways:
+            gateway.kill()
+        raise
+    ledger = combination.ledger
+    for family in ledger.revoked() - ledger.lost:
+        ledger.breach("revoked: the provider ended a family", family)
+    late = [gap for gap in ledger.gaps if gap >= ENOUGH_TO_SAVE]
+    if late:
+        ledger.breaches.append(f"late: {len(late)} answers were not kept {max(late):.2f} s after they were delivered")
+    found["figures"] = {
+        "kills": combination.kills, "stops": combination.stops, "long stops": combination.long_stops,
+        "outages": combination.outages, "verdicts": combination.verdicts, "calls": len(ledger.sendings),
+        "lost": len(ledger.lost), "doubled": ledger.doubled, "early": ledger.early, "revoked": len(ledger.revoked()),
+        "ambiguous": len(ledger.named_ambiguous), "outlived": len(ledger.outlived), "gaps": len(ledger.gaps)}
+    found["longest_gap"] = round(max(ledger.gaps, default=0), 4)
+    found["steps"] = {f"{what}: {outcome}": count for (what, outcome), count in combination.tally.items()}
+    found["breaches"] = ledger.breaches
+    if ledger.breaches:
+        print(f"the files are in {combination.house.home}", file=sys.stderr)
+        for gateway in combination.gateways:
+            gateway.kill()
+    else:
+        combination.close()
+    found["seconds"] = round(time.monotonic() - begun)
+    print(json.dumps(found))
+
+
+def run(combination, job):
     combination.fill()
-    number = 0
+    number = combination.random.randrange(len(KILL_STEPS)) if job["kills"] > len(KILL_STEPS) else 0
+    for turn in range(job["verdicts"]):
+        combination.verdict_round(2)
+    kills, outages = combination.kills + job["kills"], combination.outages + job["outages"]
     while combination.kills < kills:
         combination.kill_round(*KILL_STEPS[number % len(KILL_STEPS)])
         number += 1
-    while combination.stops < stops:
+    while combination.stops < job["stops"]:
         combination.stop_round(STOP_STEPS[number % len(STOP_STEPS)])
         number += 1
     while combination.outages < outages:
         combination.outage_round(OUTAGE_STEPS[number % len(OUTAGE_STEPS)])
         number += 1
+    tries = 0
+    while combination.long_stops < job["long_stops"] and tries < 20:
+        combination.long_stop_round(LEASE_STEPS[(job["first"] + tries) % len(LEASE_STEPS)])
+        tries += 1
     combination.finish()
 
 
@@ -160,14 +172,6 @@ def check_saboteur():
         combination.close()
 
 
-def is_stopped(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "T"
-    except OSError:
-        return False
-
-
 def remove_lock(pid):
     try:
         for descriptor in os.listdir(f"/proc/{pid}/fd"):
@@ -178,51 +182,115 @@ def remove_lock(pid):
         pass
 
 
+def jobs_of(given):
+    """What is run, each piece with a store and a provider of its own; the longest waits first."""
+    combinations = [(kind, processes) for processes in PROCESSES for kind in KINDS]
+    found = []
+
+    def pieces_of(part, number, pieces, first=0, **counts):
+        kind, processes = combinations[number]
+        for piece in range(pieces):
+            job = {name: share(counts.get(name, 0), piece, pieces)
+                   for name in ("kills", "stops", "outages", "verdicts", "long_stops")}
+            if any(job.values()):
+                found.append({"key": f"{kind}/{processes}/{part}/{piece}", "kind": kind, "processes": processes,
+                              "first": first + piece, **job})
+
+    for number in range(len(combinations)):
+        stops = share(given.long_stops, number, len(combinations))
+        pieces_of("lease", number, stops, first=number, long_stops=stops)
+    for number in range(len(combinations)):
+        parts = {name: share(getattr(given, name), number, len(combinations))
+                 for name in ("kills", "stops", "outages", "verdicts")}
+        full = parts["outages"] // 2
+        parts["outages"] -= full
+        pieces_of("lock", number, max(1, parts["kills"] // 70), **parts)
+        pieces_of("disk", number, max(1, full // 10), outages=full)
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("kills", 90), ("stops", 6), ("outages", 12)):
         parser.add_argument(name, type=int, nargs="?", default=default)
-    parser.add_argument("--jobs", type=int, default=3, help="combinations side by side")
+    parser.add_argument("--verdicts", type=int, help="rounds with everybody refused; default 6, or a fiftieth of KILLS")
+    parser.add_argument("--long-stops", type=int, help="stops beyond the lease, 40 s each; default 5 for each 50 STOPS")
+    parser.add_argument("--jobs", type=int, default=4, help="pieces side by side")
     parser.add_argument("--seed", default=secrets.token_hex(4))
-    parser.add_argument("--only", help="KIND/PROCESSES, as in forbidden/3; prints its JSON")
+    parser.add_argument("--results", help="a file with a line of JSON a piece; pieces that are there are not run again")
+    parser.add_argument("--only", help="a piece, as in forbidden/3/lock/0; prints its JSON")
     given = parser.parse_args()
+    given.verdicts = max(6, given.kills // 50) if given.verdicts is None else given.verdicts
+    given.long_stops = given.stops // 50 * 5 if given.long_stops is None else given.long_stops
+    jobs = jobs_of(given)
     if given.only:
-        kind, processes = given.only.split("/")
-        return torment(kind, int(processes), given.seed, given.kills, given.stops, given.outages)
+        return torment(next(job for job in jobs if job["key"] == given.only), given.seed)
     missed = check_itself()
     if missed:
         raise Failure(f"the accounts do not find: {', '.join(missed)}")
     check_watch()
     check_saboteur()
     print(f"torture: the accounts find what they must; seed {given.seed}", flush=True)
-    combinations = [(kind, processes) for processes in PROCESSES for kind in KINDS]
+    sys.exit(0 if run_all(jobs, given) else 1)
 
-    def start(number):
-        kind, processes = combinations[number]
-        parts = [str(share(total, number, len(combinations))) for total in (given.kills, given.stops, given.outages)]
-        command = [sys.executable, os.path.abspath(__file__), *parts, "--only", f"{kind}/{processes}",
-                   "--seed", given.seed]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise Failure(f"{kind}, {processes} processes: not finished; again with: {' '.join(command[1:])}")
-        return json.loads(done.stdout)
 
-    is_broken = False
+def run_all(jobs, given):
+    """Whether all is well."""
+    begun, done, failures = time.monotonic(), earlier(given.results, jobs), []
+    left = [job for job in jobs if job["key"] not in done]
+    numbers = ["--verdicts", f"{given.verdicts}", "--long-stops", f"{given.long_stops}", "--seed", given.seed]
+
+    def start(job):
+        command = [sys.executable, os.path.abspath(__file__), f"{given.kills}", f"{given.stops}", f"{given.outages}",
+                   *numbers, "--only", job["key"]]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        return json.loads(ended.stdout) if ended.returncode == 0 else " ".join(command[1:])
+
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for future in [pool.submit(start, number) for number in range(len(combinations))]:
-            is_broken = report(future.result()) or is_broken
-    sys.exit(1 if is_broken else 0)
+        for future in concurrent.futures.as_completed([pool.submit(start, job) for job in left]):
+            found = future.result()
+            if isinstance(found, str):
+                failures.append(found)
+                print(f"torture: not finished; again with: {found}", flush=True)
+                continue
+            done[found["key"]] = found
+            if given.results:
+                with open(given.results, "a") as file:
+                    file.write(json.dumps(found) + "\n")
+            print(f"torture: {len(done)} of {len(jobs)} after {time.monotonic() - begun:.0f} s: {found['key']} "
+                  f"({found.get('seconds', 0)} s)", flush=True)
+            for breach in found["breaches"]:
+                print(f"  seed {found['seed']}: {breach}", flush=True)
+    return report(list(done.values()), round(time.monotonic() - begun)) and not failures
 
 
-def report(found):
-    figures = found["figures"]
-    print(f"{found['kind']:9} {found['processes']} process{'es' if found['processes'] > 1 else '  '}: "
-          + ", ".join(f"{figures.get(name, 0)} {name}" for name in (
-              "kills", "stops", "outages", "calls", "lost", "doubled", "early", "revoked", "ambiguous"))
-          + f" ({found['seconds']} s)", flush=True)
-    for breach in found["breaches"]:
-        print(f"  seed {found['seed']}: {breach}", flush=True)
-    return bool(found["breaches"]) or any(figures.get(name) for name in ("lost", "doubled", "early", "revoked"))
+def earlier(path, jobs):
+    """The pieces that were run before and are asked for now."""
+    if not path or not os.path.exists(path):
+        return {}
+    keys = {job["key"] for job in jobs}
+    with open(path) as file:
+        found = [json.loads(line) for line in file]
+    return {one["key"]: one for one in found if one["key"] in keys}
+
+
+def report(found, seconds):
+    """A line for each kind and number of processes, and all of it as JSON; whether all is well."""
+    total, steps, is_well = {}, {}, True
+    for kind, processes in sorted({(one["kind"], one["processes"]) for one in found}, key=lambda item: item[::-1]):
+        mine = [one for one in found if (one["kind"], one["processes"]) == (kind, processes)]
+        figures = {}
+        for one in mine:
+            add(figures, one["figures"])
+            add(steps, one["steps"])
+            is_well = is_well and not one["breaches"]
+        add(total, figures)
+        print(f"{kind:9} {processes} process{'es' if processes > 1 else '  '}: "
+              + ", ".join(f"{count} {name}" for name, count in figures.items())
+              + f" (the longest {1000 * max(one['longest_gap'] for one in mine):.0f} ms)", flush=True)
+    longest = max((one["longest_gap"] for one in found), default=0)
+    print("torture: " + json.dumps({"figures": total, "longest_gap": longest, "steps": steps, "seconds": seconds}))
+    return is_well and not any(total.get(name) for name in ("lost", "doubled", "early", "revoked"))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ import urllib.parse
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "EndToEnd"))
 from harness import Listening, read_message  # noqa: E402
 
+from ledger import family_of  # noqa: E402
+
 
 class Watch(Listening):
     """`at(step, sending)` answers whether to go on; `hold()` says for how many seconds an answer is kept back."""
@@ -24,6 +26,10 @@ class Watch(Listening):
         self.at = lambda step, sending: True
         self.hold = lambda: 0.0
         self.on_revocation = lambda token: None
+        # The generation of a family's record in the store, where it can be told.
+        self.generation = lambda family: None
+        # Whether every refresh is refused here, as by a provider out of its mind.
+        self.refuses = False
         # Processes that may be on the other end.
         self.pids = lambda: []
         self.open = {}
@@ -62,8 +68,9 @@ class Watch(Listening):
                 self.on_revocation(form["token"][0])
             connection.sendall(answer)
             return True
-        owner = self.owner(connection)
-        sending = self.ledger.sent(form["refresh_token"][0], now, owner, look=self.look)
+        token, owner = form["refresh_token"][0], self.owner(connection)
+        sending = self.ledger.sent(
+            token, now, owner, look=self.look, generation=self.generation(family_of(token)))
         sendings.append(sending)
         self.open[sending.number] = connection
         return self.refresh(connection, upstream, request, sending)
@@ -71,6 +78,8 @@ class Watch(Listening):
     def refresh(self, connection, upstream, request, sending):
         if not self.at("request", sending):
             return False
+        if self.refuses:
+            return self.refuse(connection, sending)
         sending.is_forwarded = True
         upstream.sendall(request)
         answer = read_message(upstream)
@@ -90,6 +99,14 @@ class Watch(Listening):
         sending.delivered_at = time.monotonic()
         self.at("answered", sending)
         return True
+
+    def refuse(self, connection, sending):
+        sending.is_forged = True
+        self.ledger.answered(sending, 400, None)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 25\r\n\r\n"
+                           b'{"error":"invalid_grant"}')
+        sending.delivered_at = time.monotonic()
+        return self.at("refused", sending)
 
     def learn(self, code, answer, asked_at):
         status, body = parsed(answer)
@@ -150,6 +167,14 @@ def is_running(pid):
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def is_stopped(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "T"
     except OSError:
         return False
 

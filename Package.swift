@@ -44,8 +44,8 @@ func suite(_ name: String, _ uses: [String]) -> Target {
 /// What holds for every input of a reader. The suite replays the corpus through it; with `FUZZING=1` (`.ci/fuzz`) the
 /// same sources are a library under libFuzzer, and nothing else of the package changes.
 let fuzzedReaders = [
-    "AnswerJournals", "ConsentUseCases", "Consents", "HTTPEdge", "NativeHTTPServer", "NativeJSON", "NativeSystem",
-    "NativeYAML", "ProviderClients", "Settings", "TokenVaults",
+    "AnswerJournals", "ConsentUseCases", "Consents", "HTTPEdge", "IdentityTokens", "NativeCrypto", "NativeHTTPServer",
+    "NativeJOSE", "NativeJSON", "NativeSystem", "NativeYAML", "ProviderClients", "Settings", "TokenVaults",
 ]
 let fuzzing: [Target] =
     Context.environment["FUZZING"] == nil
@@ -173,7 +173,12 @@ let package = Package(
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON", "RecordRendering"]),
         tests(of: "NativeCrypto"),
         tests(of: "NativeJOSE", ["NativeCrypto", "NativeJSON"]),
-        tests(of: "IdentityTokens", ["Consents", "NativeCrypto", "NativeJOSE", "NativeJSON", "NativeSystem"]),
+        tests(
+            of: "IdentityTokens",
+            [
+                "Consents", "NativeCrypto", "NativeCurl", "NativeEventLoop", "NativeJOSE", "NativeJSON", "NativeSystem",
+                "TestSupport",
+            ]),
         tests(of: "Lifecycle", ["NativeSystem", "TestSupport"]),
         tests(of: "NativeSystem", ["TestSupport"]),
         tests(of: "AnswerJournals", ["Consents", "NativeSystem", "TestSupport"]),

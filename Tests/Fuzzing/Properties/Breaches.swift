@@ -30,6 +30,8 @@ package enum FuzzedReader: String, Sendable, CaseIterable {
     case vault
     /// The answer journal's file.
     case journal
+    /// Signed tokens, their headers and claims, key sets and discovery documents.
+    case identity
 
     /// Reads the input as the program would, and holds the outcome against the reader's promises.
     package func breaches(_ input: [UInt8]) -> [String] {
@@ -43,6 +45,7 @@ package enum FuzzedReader: String, Sendable, CaseIterable {
         case .json: JSONProperties.check(input, &breaches)
         case .vault: VaultProperties.check(input, &breaches)
         case .journal: JournalProperties.check(input, &breaches)
+        case .identity: IdentityProperties.check(input, &breaches)
         }
         return breaches.sentences
     }

@@ -18,7 +18,10 @@ package struct ClaimSet: Sendable {
         guard json.kind == .object, payload.first != 0xEF else { throw .payload }
     }
 
-    private func value(_ name: String) -> JSONValue? { json[name].flatMap { $0.isNull ? nil : $0 } }
+    private func value(_ name: String) -> JSONValue? {
+        guard let value = json[name], !value.isNull else { return nil }
+        return value
+    }
 
     func has(_ claim: TokenClaim) -> Bool { value(claim.rawValue) != nil }
 

@@ -155,8 +155,11 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["NativePostgres", "NativeSystem", "Observability"],
+            name: "TestSupport", dependencies: ["NativeSystem", "Observability"],
             path: "Tests/Support",
+            swiftSettings: language),
+        .target(
+            name: "TestServers", dependencies: ["NativePostgres", "NativeSystem", "TestSupport"], path: "Tests/Servers",
             swiftSettings: language),
         tests(of: "CBlocks"),
         tests(of: "NativeEventLoop", ["NativeSystem", "TestSupport"]),
@@ -202,7 +205,7 @@ let package = Package(
             ]),
         tests(of: "RefreshSchedule", ["Consents"]),
         tests(of: "NativeSQLite", ["NativeSystem"]),
-        tests(of: "NativePostgres", ["NativeSystem", "TestSupport"]),
+        tests(of: "NativePostgres", ["NativeSystem", "TestServers", "TestSupport"]),
         suite(
             "StoreContractTests",
             [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativePostgres
 import NativeSystem
+import TestServers
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct PostgresConnectionTests {
 
     @Test("integers, text, bytes, empty ones and nothing come back as they went in")
     func values() async throws {
-        let database = try PostgresDatabase()
+        let database = try await PostgresDatabase()
         try await onOwnThread {
             let connection = try database.connection()
             try connection.execute(Self.make)
@@ -53,7 +54,7 @@ struct PostgresConnectionTests {
 
     @Test("whole numbers of every type of the server are read, sums and truth values too")
     func numbers() async throws {
-        let database = try PostgresDatabase()
+        let database = try await PostgresDatabase()
         try await onOwnThread {
             let connection = try database.connection()
             let row = connection.prepare(
@@ -70,10 +71,9 @@ struct PostgresConnectionTests {
 
     @Test("a connection has its settings, and the server's commits wait for its disk whatever the server's default is")
     func settings() async throws {
-        let database = try PostgresDatabase()
+        let database = try await PostgresDatabase()
         try await onOwnThread {
-            let name = database.url.split(separator: "/").last ?? ""
-            try database.connection().execute("ALTER DATABASE \(name) SET synchronous_commit = off")
+            try database.asSuperuser("ALTER ROLE \(database.name) SET synchronous_commit = off")
             let connection = try database.connection()
             let row = connection.prepare(
                 PostgresQuery(

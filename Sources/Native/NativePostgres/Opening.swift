@@ -3,16 +3,13 @@ internal import CPostgres
 internal import Glibc
 internal import NativeSystem
 
-/// Opens a connection and waits until it stands, in libpq's non-blocking way, which alone has a deadline for all hosts
-/// together (postgresql.org/docs/15/libpq-connect.html#LIBPQ-PQCONNECTSTARTPARAMS).
+/// Opens a connection and waits until it stands. The blocking way: only there libpq goes on to the next host where one
+/// has not answered in time (postgresql.org/docs/15/libpq-connect.html, `connect_timeout`).
 func openHandle(_ settings: PostgresSettings) throws(PostgresError) -> OpaquePointer {
     let secrets = try secrets(of: settings)
-    let deadline = MonotonicInstant.now().advanced(by: settings.connectTimeout)
-    guard let handle = unsafe start(settings.parameters) else { throw PostgresError(.resources, detail: "no memory") }
+    guard let handle = unsafe connect(settings.parameters) else { throw PostgresError(.resources, detail: "no memory") }
     do throws(PostgresError) {
-        // Before anything is heard: libpq's own receiver writes notices to standard error.
-        _ = unsafe PQsetNoticeReceiver(handle, { _, _ in }, nil)
-        try unsafe finishOpening(handle, until: deadline, secrets)
+        guard unsafe PQstatus(handle) == CONNECTION_OK else { throw unsafe openingError(handle, secrets) }
         guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw PostgresError(.lost) }
         return unsafe handle
     } catch {
@@ -21,7 +18,7 @@ func openHandle(_ settings: PostgresSettings) throws(PostgresError) -> OpaquePoi
     }
 }
 
-private func start(_ parameters: [(keyword: String, value: String)]) -> OpaquePointer? {
+private func connect(_ parameters: [(keyword: String, value: String)]) -> OpaquePointer? {
     var keywords: [UnsafePointer<CChar>?] = unsafe []
     var values: [UnsafePointer<CChar>?] = unsafe []
     for (keyword, value) in parameters {
@@ -29,7 +26,7 @@ private func start(_ parameters: [(keyword: String, value: String)]) -> OpaquePo
         unsafe values.append(UnsafePointer(strdup(value)))
     }
     defer { unsafe (keywords + values).forEach { unsafe forget($0) } }
-    return unsafe PQconnectStartParams(keywords + [nil], values + [nil], 1)
+    return unsafe PQconnectdbParams(keywords + [nil], values + [nil], 1)
 }
 
 /// Frees a copy that may hold a password, after overwriting it.
@@ -39,35 +36,16 @@ private func forget(_ copy: UnsafePointer<CChar>?) {
     unsafe free(copy)
 }
 
-private func finishOpening(_ handle: OpaquePointer, until deadline: MonotonicInstant, _ secrets: [String])
-    throws(PostgresError)
-{
-    var isReading = false
-    while unsafe PQstatus(handle) != CONNECTION_BAD {
-        let events = Int16(isReading ? POLLIN : POLLOUT)
-        guard unsafe waitForSocket(PQsocket(handle), events, until: deadline) else {
-            throw PostgresError(.unreachable, detail: "no connection in time")
-        }
-        switch unsafe PQconnectPoll(handle) {
-        case PGRES_POLLING_OK: return
-        case PGRES_POLLING_READING: isReading = true
-        case PGRES_POLLING_WRITING: isReading = false
-        default: throw unsafe openingError(handle, secrets)
-        }
-    }
-    throw unsafe openingError(handle, secrets)
-}
-
 /// Waits for one of the events or the deadline.
 /// - Returns: false at the deadline.
 func waitForSocket(_ socket: Int32, _ events: Int16, until deadline: MonotonicInstant) -> Bool {
     while true {
         let left = MonotonicInstant.now().duration(to: deadline)
         let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-        guard milliseconds >= 0 else { return false }
         var entry = pollfd(fd: socket, events: events, revents: 0)
-        let count = unsafe poll(&entry, 1, Int32(clamping: milliseconds + 1))
+        let count = unsafe poll(&entry, 1, Int32(clamping: max(0, milliseconds)))
         if count > 0 || (count < 0 && errno != EINTR) { return true }
+        if left <= .zero { return false }
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CPostgres
 
-/// An open connection in pipeline mode, for the one thread that opened it. Its calls block, none for longer than the
-/// settings' `answerTimeout`.
+/// An open connection in pipeline mode, for the one thread that opened it. Its calls block, none without a word of the
+/// server for longer than the settings' `answerTimeout`.
 ///
 /// Inside a transaction a statement whose rows nobody reads is queued and not waited for; a read sends all that waits
 /// and takes every answer up to its own, and so does the end of the transaction, with the one Sync of the batch. The
@@ -106,7 +106,8 @@ extension Session {
         guard rows.count == 1 else { throw PostgresError.corrupt }
         return unsafe PostgresFacts(
             version: Int(rows.integer(0, 0)), isInRecovery: rows.integer(0, 1) != 0,
-            isDurable: rows.integer(0, 2) != 0, encoding: String(decoding: rows.bytes(0, 3), as: UTF8.self))
+            isDurable: rows.integer(0, 2) != 0,
+            isEncrypted: PQsslInUse(handle) == 1, encoding: String(decoding: rows.bytes(0, 3), as: UTF8.self))
     }
 
     /// Sends a statement and waits for its rows; outside a transaction it is committed.
@@ -134,7 +135,7 @@ extension Session {
     }
 
     func commit() throws(PostgresError) {
-        notices.forget()
+        if !isLost { try makeSureItStands() }
         try send(SessionQueries.commit, [], as: .commit)
         _ = try synchronize()
     }

@@ -64,14 +64,6 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     /// Rows that hold what nobody can have written there.
     package static let corrupt = PostgresError(.damaged, detail: "a row holds what was never written")
 
-    /// After it the connection is of no more use.
-    package var isLoss: Bool {
-        switch kind {
-        case .unreachable, .notAdmitted, .tooManyConnections, .lost, .shuttingDown, .commitUnknown, .settings: true
-        default: false
-        }
-    }
-
     package var description: String {
         var text = kind.sentence
         if let constraint { text += ": \(constraint)" }

@@ -8,7 +8,8 @@ package struct PostgresSettings: Sendable {
     package var password: String?
     /// What the server's own lists show of this connection.
     package var applicationName: String
-    /// How long opening may take, the settings of the session included; looking up a name is not bounded by it.
+    /// How long one host may take to let us in, at least two seconds; then the URL's next one is tried. Looking up a name
+    /// is not bounded by it.
     package var connectTimeout: Duration
     /// How long an answer may be waited for before the connection counts as lost. Longer than the time-outs below.
     package var answerTimeout: Duration
@@ -43,6 +44,7 @@ package struct PostgresSettings: Sendable {
     var parameters: [(keyword: String, value: String)] {
         var parameters = [
             ("fallback_application_name", applicationName),
+            ("connect_timeout", "\(max(2, connectTimeout.components.seconds))"),
             // A server that has gone is noticed by an idle connection after 25 s, by a waiting one after 20.
             ("keepalives", "1"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "20000"),
@@ -78,6 +80,8 @@ package struct PostgresFacts: Sendable, Equatable {
     package var isInRecovery: Bool
     /// It writes to disk what it says it has written (`fsync` and `full_page_writes`).
     package var isDurable: Bool
+    /// The connection is encrypted; whether the server was verified is the URL's `sslmode`.
+    package var isEncrypted: Bool
     /// `UTF8`, or what the database is in.
     package var encoding: String
 }

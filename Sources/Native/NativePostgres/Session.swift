@@ -96,7 +96,8 @@ internal import NativeSystem
     /// Takes all answers where some are to come, and tells no failure: it is forgotten with its transaction.
     func settle() {
         if !expected.isEmpty, !isLost {
-            do throws(PostgresError) { _ = try synchronize() } catch { isLost = isLost || error.isLoss }
+            // Thrown for the last time: whoever takes a transaction back knows that it failed.
+            _ = try? synchronize()
         }
         failure = nil
     }
@@ -114,6 +115,7 @@ internal import NativeSystem
         while index < expected.count {
             let next = expected[index]
             index += 1
+            if case .commit = next { notices.forget() }
             do throws(PostgresError) {
                 let answer = try answer(to: next)
                 if case .wanted = next { rows = answer }
@@ -125,7 +127,11 @@ internal import NativeSystem
             }
         }
         expected.removeAll(keepingCapacity: true)
-        if let failure { throw failure }
+        if let failure {
+            // What failed is over already where it was COMMIT itself, or a statement alone.
+            if !isInTransaction { self.failure = nil }
+            throw failure
+        }
         if committing, notices.takeWarning() {
             throw PostgresError(.commitUnknown, detail: "a standby was not waited for")
         }
@@ -184,6 +190,15 @@ internal import NativeSystem
                 throw lose("no answer in time")
             }
             guard unsafe PQconsumeInput(handle) == 1 else { return }
+        }
+    }
+
+    /// Looks whether the connection has ended already: then nothing that is sent now can be done.
+    /// - Throws: `.lost`
+    func makeSureItStands() throws(PostgresError) {
+        // First what the server said last, then the end of it.
+        for _ in 0..<2 where unsafe waitForSocket(PQsocket(handle), Int16(POLLIN), until: .now()) {
+            guard unsafe PQconsumeInput(handle) == 1 else { throw lose() }
         }
     }
 

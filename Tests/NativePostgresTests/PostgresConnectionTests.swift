@@ -5,7 +5,7 @@ import TestServers
 import TestSupport
 import Testing
 
-@Suite("PostgreSQL connections", .enabled(if: PostgresDatabase.hasServer))
+@Suite("PostgreSQL connections", .enabled(if: PostgresSchema.hasServer))
 struct PostgresConnectionTests {
     private static let insert = PostgresQuery("INSERT INTO t (a, b, c, d) VALUES ($1, $2, $3, $4)")
     private static let select = PostgresQuery("SELECT a, b, c, d, a, b, c FROM t ORDER BY n")
@@ -16,7 +16,7 @@ struct PostgresConnectionTests {
 
     @Test("integers, text, bytes, empty ones and nothing come back as they went in")
     func values() async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             let connection = try database.connection()
             try connection.execute(Self.make)
@@ -54,7 +54,7 @@ struct PostgresConnectionTests {
 
     @Test("whole numbers of every type of the server are read, sums and truth values too")
     func numbers() async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             let connection = try database.connection()
             let row = connection.prepare(
@@ -71,7 +71,7 @@ struct PostgresConnectionTests {
 
     @Test("a connection has its settings, and the server's commits wait for its disk whatever the server's default is")
     func settings() async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             try database.asSuperuser("ALTER ROLE \(database.name) SET synchronous_commit = off")
             let connection = try database.connection()

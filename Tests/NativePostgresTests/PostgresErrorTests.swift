@@ -6,7 +6,7 @@ import TestServers
 import TestSupport
 import Testing
 
-@Suite("Failures of PostgreSQL", .enabled(if: PostgresDatabase.hasServer))
+@Suite("Failures of PostgreSQL", .enabled(if: PostgresSchema.hasServer))
 struct PostgresErrorTests {
     private static let update = PostgresQuery("UPDATE t SET b = b || 'x' WHERE a = $1")
     private static let read = PostgresQuery("SELECT b FROM t WHERE a = $1")
@@ -16,8 +16,8 @@ struct PostgresErrorTests {
         INSERT INTO t VALUES (1, ''), (2, '')
         """
 
-    private func database() async throws -> PostgresDatabase {
-        let database = try await PostgresDatabase()
+    private func database() async throws -> PostgresSchema {
+        let database = try await PostgresSchema()
         try await onOwnThread { try database.connection().execute(Self.make) }
         return database
     }
@@ -49,7 +49,7 @@ struct PostgresErrorTests {
             ("23503", .constraint), ("42501", .schema), ("08006", .lost), ("P0001", .other),
         ] as [(String, PostgresError.Kind)])
     func codes(_ code: String, _ kind: PostgresError.Kind) async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             let connection = try database.connection()
             #expect(throws: PostgresError(kind, sqlState: code)) {
@@ -252,7 +252,7 @@ struct PostgresErrorTests {
 
     @Test("a lock is one connection's until it gives it back or is gone")
     func locks() async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             let lock = PostgresLock(kind: .random(in: .min ... .max), id: .random(in: .min..<0))
             let watcher = try database.connection()

@@ -35,7 +35,7 @@ struct PostgresOpeningTests {
         #expect(try !PostgresAddress(url: "postgresql://h/d").hasPassword)
     }
 
-    @Test("a server that is not there is out of reach", .enabled(if: PostgresDatabase.hasServer))
+    @Test("a server that is not there is out of reach", .enabled(if: PostgresSchema.hasServer))
     func nobody() async throws {
         // Port 1 of the loopback address: nobody listens there.
         let error = try await failure("postgres://u:secret@127.0.0.1:1/d", "hunter2 canary")
@@ -46,7 +46,7 @@ struct PostgresOpeningTests {
 
     @Test(
         "passwords come from the settings or a file, and a wrong one is not told; the server's word for who we are too",
-        .enabled(if: PostgresDatabase.hasServer))
+        .enabled(if: PostgresSchema.hasServer))
     func passwords() async throws {
         let cluster = try await PostgresCluster(["password=right canary", "fsync=off"])
         let (url, folder) = (cluster.url, cluster.folder)
@@ -73,7 +73,7 @@ struct PostgresOpeningTests {
         #expect(try await failure("\(socket)&user=tester")?.kind == .notAdmitted)
     }
 
-    @Test("a server is verified by its certificate and its name", .enabled(if: PostgresDatabase.hasServer))
+    @Test("a server is verified by its certificate and its name", .enabled(if: PostgresSchema.hasServer))
     func verification() async throws {
         let cluster = try await PostgresCluster(["tls=on", "fsync=off"])
         let (url, root) = (cluster.url, "\(cluster.folder)/root.crt")
@@ -104,7 +104,7 @@ struct PostgresOpeningTests {
 
     @Test(
         "after a stop or a kill of the server connections are lost, and new ones work once it is back",
-        .enabled(if: PostgresDatabase.hasServer))
+        .enabled(if: PostgresSchema.hasServer))
     func restarting() async throws {
         let cluster = try await PostgresCluster()
         let url = cluster.url

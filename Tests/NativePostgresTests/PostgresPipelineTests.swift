@@ -4,7 +4,7 @@ import TestServers
 import TestSupport
 import Testing
 
-@Suite("PostgreSQL pipelines and transactions", .enabled(if: PostgresDatabase.hasServer))
+@Suite("PostgreSQL pipelines and transactions", .enabled(if: PostgresSchema.hasServer))
 struct PostgresPipelineTests {
     private static let insert = PostgresQuery("INSERT INTO t (a) VALUES ($1)")
     private static let late = PostgresQuery("INSERT INTO late (a) VALUES ($1)")
@@ -15,7 +15,7 @@ struct PostgresPipelineTests {
         """
 
     private func onConnection(_ body: @escaping @Sendable (borrowing PostgresConnection) throws -> Void) async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             let connection = try database.connection()
             try connection.execute(Self.make)
@@ -165,6 +165,22 @@ struct PostgresPipelineTests {
         }
     }
 
+    @Test("a statement is prepared once, whichever of its values are NULL")
+    func preparedOnce() async throws {
+        try await onConnection { connection in
+            let query = PostgresQuery("INSERT INTO t (a) SELECT $1::bigint WHERE $2::text = 'x' AND $3::bytea <> ''")
+            let values: [[PostgresValue]] = [
+                [.null(.unknown), .null(.unknown), .null(.unknown)], [.integer(1), .null(.unknown), .null(.unknown)],
+                [.null(.unknown), .text("x"), .bytes([1])], [.integer(2), .text("x"), .null(.unknown)],
+            ]
+            for _ in 0..<2 { for values in values { try connection.run(query, values) } }
+            let count = connection.prepare(
+                PostgresQuery("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'INSERT%'"))
+            #expect(try count.step())
+            #expect(count.integer() == 1)
+        }
+    }
+
     @Test("a statement whose table has changed is prepared anew after one failure")
     func stale() async throws {
         try await onConnection { connection in
@@ -199,7 +215,7 @@ struct PostgresPipelineTests {
 
     @Test("as behind a pooler nothing is prepared, and a statement alone brings its settings along")
     func pooled() async throws {
-        let database = try await PostgresDatabase()
+        let database = try await PostgresSchema()
         try await onOwnThread {
             var settings = database.settings
             settings.isPooled = true

@@ -1,70 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NativePostgres
 import NativeSystem
-import TestSupport
 
-/// A database for one test, in the server that `Tests/postgres with` has started: a user of its own, and a schema that
-/// is all this user sees. Gone with the object.
-///
-/// Not a database as PostgreSQL has it: to make one takes a second on a loaded machine. Advisory locks are therefore
-/// those of all tests together.
+/// A database of a test's own in the cluster that `Tests/postgres with` has started; gone with the object.
 package final class PostgresDatabase: Sendable {
-    /// Whether there is a server: `CONSENT_GATEWAY_TEST_POSTGRES` in the environment, which `Tests/run.sh` sets.
+    /// Whether there is a cluster: `CONSENT_GATEWAY_TEST_POSTGRES` in the environment, which `Tests/run.sh` sets.
     package static var hasServer: Bool { serverURL != nil }
 
-    private static var serverURL: String? { processEnvironment()["CONSENT_GATEWAY_TEST_POSTGRES"] }
+    static var serverURL: String? { processEnvironment()["CONSENT_GATEWAY_TEST_POSTGRES"] }
 
     package let url: String
-    /// The user's and the schema's.
-    package let name: String
     private let server: String
+    package let name: String
 
-    package convenience init() async throws {
+    /// An empty one.
+    package convenience init() throws { try self.init(template: "template0") }
+
+    /// - Parameter template: a database that nobody is connected to, of which it is a copy.
+    package init(template: String) throws {
         guard let server = PostgresDatabase.serverURL else {
             throw PostgresError(.settings, detail: "CONSENT_GATEWAY_TEST_POSTGRES is not set")
         }
-        try await self.init(in: server)
-    }
-
-    /// - Parameter server: `postgres://SUPERUSER@…`, without a password.
-    package init(in server: String) async throws {
-        let name = "test_\(UInt64.random(in: 0 ... .max))"
-        let rest = server.split(separator: "@", maxSplits: 1).last ?? ""
-        (self.server, self.name, url) = (server, name, "postgres://\(name)@\(rest)")
-        try await onOwnThread {
-            try PostgresConnection(.forTests(server)).execute(
-                """
-                CREATE ROLE \(name) LOGIN; CREATE SCHEMA \(name) AUTHORIZATION \(name);
-                ALTER ROLE \(name) SET search_path = \(name)
-                """)
-        }
+        self.server = server
+        name = "test_\(UInt64.random(in: 0 ... .max))"
+        url =
+            server.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/") + "/\(name)"
+        try PostgresConnection(.forTests(server)).execute("CREATE DATABASE \(name) TEMPLATE \(template)")
     }
 
     deinit {
-        // What cannot be dropped goes with the server.
-        let end = """
-            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '\(name)';
-            DROP SCHEMA \(name) CASCADE; DROP ROLE \(name)
-            """
-        _ = try? PostgresConnection(.forTests(server)).execute(end)
+        // What cannot be dropped goes with the cluster.
+        _ = try? PostgresConnection(.forTests(server)).execute("DROP DATABASE \(name) WITH (FORCE)")
     }
 
     package var settings: PostgresSettings { .forTests(url) }
 
     package func connection() throws(PostgresError) -> PostgresConnection { try PostgresConnection(settings) }
-
-    /// Runs a script as the server's superuser.
-    package func asSuperuser(_ script: String) throws(PostgresError) {
-        try PostgresConnection(.forTests(server)).execute(script)
-    }
-}
-
-extension PostgresSettings {
-    /// With time-outs that are long for a loaded machine.
-    package static func forTests(_ url: String, password: String? = nil) -> PostgresSettings {
-        PostgresSettings(
-            url: url, password: password, applicationName: "test", connectTimeout: .seconds(20),
-            answerTimeout: .seconds(40), statementTimeout: .seconds(30), lockTimeout: .seconds(20),
-            idleInTransactionTimeout: .seconds(60), isPooled: false)
-    }
 }

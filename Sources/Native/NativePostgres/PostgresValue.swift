@@ -19,6 +19,15 @@ package enum PostgresType: Sendable, Equatable {
         case .unknown: 0
         }
     }
+
+    init(oid: UInt32) {
+        switch oid {
+        case 20: self = .integer
+        case 25: self = .text
+        case 17: self = .bytes
+        default: self = .unknown
+        }
+    }
 }
 
 /// One parameter.

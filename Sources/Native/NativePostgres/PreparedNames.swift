@@ -4,7 +4,7 @@ struct PreparedNames {
     struct Variant {
         let number: Int
         let name: String
-        let types: [PostgresType]
+        var types: [PostgresType]
         /// The server has said so.
         var isSure = false
     }
@@ -29,10 +29,19 @@ struct PreparedNames {
     }
 
     mutating func makeSure(of number: Int, _ query: PostgresQuery) {
-        guard var entry = variants[ObjectIdentifier(query)],
-            let index = entry.known.firstIndex(where: { $0.number == number })
+        change(number, query) { $0.isSure = true }
+    }
+
+    /// Takes note of the types that were left to the server, so that a NULL in their place fits no less than a value.
+    mutating func learn(_ types: [PostgresType], of number: Int, _ query: PostgresQuery) {
+        change(number, query) { if types.count == $0.types.count { $0.types = types } }
+    }
+
+    private mutating func change(_ number: Int, _ query: PostgresQuery, _ body: (inout Variant) -> Void) {
+        guard let index = variants[ObjectIdentifier(query)]?.known.firstIndex(where: { $0.number == number }),
+            var entry = variants[ObjectIdentifier(query)]
         else { return }
-        entry.known[index].isSure = true
+        body(&entry.known[index])
         variants[ObjectIdentifier(query)] = entry
     }
 

@@ -14,6 +14,11 @@ internal import CPostgres
     /// How many rows the statement has written.
     var changes: Int { unsafe Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
+    /// Of a prepared statement that was described.
+    var parameterTypes: [PostgresType] {
+        (0..<(unsafe PQnparams(handle))).map { unsafe PostgresType(oid: PQparamtype(handle, $0)) }
+    }
+
     func isNull(_ row: Int, _ column: Int32) -> Bool { unsafe PQgetisnull(handle, Int32(row), column) == 1 }
 
     func bytes(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer {

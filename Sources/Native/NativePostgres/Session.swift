@@ -11,6 +11,8 @@ internal import NativeSystem
     /// An answer that is to come.
     enum Expected {
         case preparing(Int, PostgresQuery)
+        /// What types the server has found out.
+        case describing(Int, PostgresQuery)
         case statement
         /// The one whose rows somebody waits for.
         case wanted
@@ -70,6 +72,9 @@ internal import NativeSystem
         let types = parameters.types.map(\.oid)
         let code = unsafe PQsendPrepare(handle, new.name, query.text, Int32(types.count), types)
         try queued(code, .preparing(new.number, query))
+        if parameters.types.contains(.unknown) {
+            try queued(unsafe PQsendDescribePrepared(handle, new.name), .describing(new.number, query))
+        }
         return new.name
     }
 
@@ -164,6 +169,7 @@ internal import NativeSystem
         }
         switch expected {
         case .preparing(let number, let query): names.makeSure(of: number, query)
+        case .describing(let number, let query): names.learn(result.parameterTypes, of: number, query)
         case .commit where unsafe String(cString: PQcmdStatus(result.handle)) != "COMMIT":
             // The server's answer to COMMIT in a transaction that has failed is ROLLBACK.
             throw PostgresError(.other, sqlState: "25P02")

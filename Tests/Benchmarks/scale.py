@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store with a million consents: finding and claiming a hundred that are due, the same beside fifty thousand overdue
 ones of another provider, and draining real grants: calls a second, CPU of a refresh against a duty of the same provider
-call and the same commits, memory, and what a live caller notices. See scale.sh. Exits 1 where a limit is missed."""
+call and the same commits, memory, what a live caller notices, and a store that refuses writes for five seconds in the
+middle. See scale.sh. Exits 1 where a limit is missed."""
 import argparse
 import http.client
 import json
@@ -164,12 +165,17 @@ class LiveCaller(threading.Thread):
                 connection.close()
             self.took.append((time.monotonic() - begun) * 1000)
 
-    def p99(self):
+    def stop(self):
+        """What each call took."""
         self.stopped.set()
         self.join()
         if self.bad:
             sys.exit(f"{self.bad} of {len(self.took)} live calls were not answered with 201")
-        return statistics.quantiles(self.took, n=100)[98]
+        return self.took
+
+
+def p99(times):
+    return statistics.quantiles(times, n=100)[98]
 
 
 def resident(pid):
@@ -183,13 +189,24 @@ def live_alone(place, seconds, pace):
     caller = LiveCaller(place, gateway.api, pace)
     caller.start()
     time.sleep(seconds)
-    found = caller.p99()
+    found = caller.stop()
     gateway.end()
     return found
 
 
-def drain(place, count, pace, concurrency):
-    """Makes the real grants due under a scheduler and waits until none is."""
+def hold_writes(place, seconds):
+    """Nobody else writes into the store for so long."""
+    connection = place.connection()
+    connection.execute("BEGIN IMMEDIATE")
+    time.sleep(seconds)
+    connection.execute("ROLLBACK")
+    connection.close()
+
+
+def drain(place, count, pace, concurrency, outage=None):
+    """Makes so many real grants due under a scheduler and waits until none is; no failure may be counted against one.
+
+    outage: seconds for which the store refuses writes, from when a third is done."""
     connection = place.connection()
     now = int(time.time() * 1000)
     connection.execute(
@@ -210,21 +227,26 @@ def drain(place, count, pace, concurrency):
         # Claimed ones are due when their lease ends.
         left += connection.execute("SELECT count(*) FROM consents WHERE attempt_phase = 'sent'").fetchone()[0]
         memory.append((1 - left / count, resident(gateway.pid)))
+        if outage and left < count * 2 / 3:
+            if not left:
+                sys.exit("the drain was over before writes could be refused: give --outage more grants")
+            hold_writes(place, outage)
+            outage = None
         if left != before:
             idle_since = time.monotonic()
         if time.monotonic() - idle_since > 60:
             sys.exit(f"{left} of {count} grants stay due for a minute; see {place.folder}/gateway.log")
     seconds, cpu = time.monotonic() - begun, cpu_seconds(gateway.pid) - first
-    p99 = caller.p99() if caller else None
+    live = caller.stop() if caller else None
     gateway.end()
     refreshed = connection.execute(
-        "SELECT count(*), sum(refresh_failures) FROM consents WHERE generation = 2").fetchone()
+        "SELECT count(*), sum(refresh_failures) FROM consents WHERE generation = 2 AND status = 'active'").fetchone()
     sizes = row_sizes(connection)
     connection.close()
     if (refreshed[0] - done_before, refreshed[1]) != (count, 0):
         sys.exit(f"of {count} grants {refreshed[0] - done_before} were refreshed, with {refreshed[1]} failures")
     early = [size for part, size in memory if part >= 0.2] or [memory[-1][1]]
-    return {"seconds": seconds, "rate": count / seconds, "cpu_us": cpu / count * 1e6, "p99": p99, "sizes": sizes,
+    return {"seconds": seconds, "rate": count / seconds, "cpu_us": cpu / count * 1e6, "live": live, "sizes": sizes,
             "memory_begin": early[0], "memory_end": early[-1], "memory": early[-1] / early[0]}
 
 
@@ -262,6 +284,7 @@ def main():
     parser.add_argument("--consents", type=int, default=1_000_000)
     parser.add_argument("--overdue", type=int, default=50_000, help="rows of another provider")
     parser.add_argument("--drain", type=int, default=10_000, help="real grants; the whole: 100000")
+    parser.add_argument("--outage", type=int, default=10_000, help="more of them, drained while writes are refused")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--pace", type=int, default=50, help="live calls a second")
     parser.add_argument("--concurrency", type=int, default=64)
@@ -285,7 +308,7 @@ def main():
 
 def measure(place, given, found):
     now = int(time.time() * 1000)
-    real = make_real(place, 1 if given.claims_only else given.drain)
+    real = make_real(place, 1 if given.claims_only else given.drain + given.outage)
     begun = time.monotonic()
     fill(place, max(0, given.consents - real - 100), "paypal", now + 6 * HOUR, now + 30 * 24 * HOUR)
     fill(place, 100, "paypal", now - HOUR, now - 1000)
@@ -306,22 +329,29 @@ def measure(place, given, found):
     connection = place.connection()
     connection.execute("DELETE FROM consents WHERE provider = 'paypal' AND due_at <= ?", (now,))
     connection.close()
-    alone = live_alone(place, 10, given.pace)
+    alone = live_alone(place, 15, given.pace)
     # One half by itself, for what it costs; the other beside live calls, for what they notice.
     half = given.drain // 2
     drained = found["drain"] = drain(place, half, None, given.concurrency)
     beside = found["drain beside live calls"] = drain(place, half, given.pace, given.concurrency)
+    # Before and after, for the machine is not the same a minute later.
+    alone += live_alone(place, 15, given.pace)
     least = found["duty"] = duty(place, half, drained["sizes"], given.concurrency)
-    found["p99 alone"] = alone
+    found["p99 alone"], found["p99 beside"] = p99(alone), p99(beside.pop("live"))
+    found["load"] = os.getloadavg()
     ratio = drained["cpu_us"] / least["cpu_us"]
     limits["CPU of a refresh by duty"] = (ratio, LIMITS["cpu"])
     limits["memory, end by begin"] = (drained["memory"], LIMITS["memory"])
-    limits["p99 of a live POST, by p99 alone"] = (beside["p99"] / alone, LIMITS["p99"])
+    limits["p99 of a live POST, by p99 alone"] = (found["p99 beside"] / found["p99 alone"], LIMITS["p99"])
     print(f"draining {half}: {drained['rate']:.0f}/s, {drained['cpu_us']:.0f} µs of CPU a refresh; duty "
           f"{least['rate']:.0f}/s, {least['cpu_us']:.0f} µs; {ratio:.2f} × duty  (limit {LIMITS['cpu']})\n"
           f"memory {drained['memory_begin']:.1f} to {drained['memory_end']:.1f} MB  (limit {LIMITS['memory']:.2f} ×)\n"
-          f"p99 of a live POST: {alone:.1f} ms alone, {beside['p99']:.1f} ms meanwhile  (limit {LIMITS['p99']:.0f} ×)",
-          flush=True)
+          f"p99 of a live POST: {found['p99 alone']:.1f} ms alone, {found['p99 beside']:.1f} ms meanwhile  (limit "
+          f"{LIMITS['p99']:.0f} ×); load {found['load'][0]:.0f}", flush=True)
+    if given.outage:
+        held = found["drain with writes refused"] = drain(place, given.outage, None, given.concurrency, outage=5)
+        print(f"draining {given.outage}, writes refused for 5 s in the middle: all refreshed after "
+              f"{held['seconds']:.1f} s, no failure counted, {held['cpu_us']:.0f} µs of CPU a refresh", flush=True)
 
 
 if __name__ == "__main__":

@@ -111,11 +111,12 @@ private final class BlameHouse: Sendable {
             turn += 1
             let store = stores[turn % 2]
             while try await store.blockedProviders(at: time.now).isEmpty {
-                let due = try await store.dueRefreshes(of: Make.provider, idleLife: nil, at: time.now, limit: 50)
+                let due = try await store.dueGrants(
+                    of: Make.provider, idleLife: nil, besides: [], at: time.now, limit: 50)
                 if due.isEmpty { break }
                 for one in due {
                     _ = try? await refreshes[turn % 2].whereDue(
-                        one, waitsForOthers: false, caller: CallerIdentity(name: "scheduler", requestID: nil))
+                        one, caller: CallerIdentity(name: "scheduler", requestID: nil))
                 }
             }
             await watches[turn % 2]()

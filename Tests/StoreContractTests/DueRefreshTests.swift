@@ -55,6 +55,63 @@ struct DueRefreshTests {
         #expect(try await due(store, at: late, limit: 5).first == short)
     }
 
+    @Test("due grants come in the same order with what their refresh has to know, and without those under way")
+    func grants() async throws {
+        let store = try StorePlace(.sqlite).open()
+        let plain = try await store.keepConsent(consent(due: 20)).id
+        let ending = try await store.keepConsent(consent(due: 30, end: 8000)).id
+        let first = try await store.keepConsent(consent(due: 5)).id
+        func due(besides underWay: Set<ConsentID>, limit: Int) async throws -> [RefreshableGrant] {
+            try await store.dueGrants(
+                of: Make.provider, idleLife: nil, besides: underWay, at: late, limit: limit)
+        }
+        let all = try await due(besides: [], limit: 100)
+        #expect(all.map(\.id) == [ending, first, plain])
+        #expect(try await due(besides: [ending, first], limit: 1).map(\.id) == [plain])
+        for grant in all {
+            let stored = try #require(try await store.consent(grant.id))
+            let record = stored.record
+            #expect(grant.provider == record.provider && grant.issuer == record.issuer)
+            #expect(grant.status == record.status && grant.generation == record.generation)
+            #expect(grant.timing == record.timing && grant.isRefreshable && grant.refreshFailures == 0)
+            #expect(grant.granted == record.granted && grant.profileStatus == record.profileStatus)
+            #expect(grant.profileFetchedAt == record.profileFetchedAt && grant.attempt == nil)
+            #expect(grant.envelopes.key == stored.key && grant.envelopes.tokens == stored.tokens)
+        }
+    }
+
+    @Test("one grant is read by its name, with the sending in doubt that stands on it")
+    func oneGrant() async throws {
+        let store = try StorePlace(.sqlite).open()
+        let (id, attempt) = (try await store.keepConsent(consent(due: 20)).id, Make.attempt())
+        _ = try await store.claimRefresh(Make.claim(id, attempt))
+        _ = try await store.settleRefresh(Make.settlement(id, attempt, .unknown(dueAt: late)))
+        let grant = try #require(try await store.refreshableGrant(id))
+        #expect(grant.attempt?.id == attempt && grant.attempt?.phase == .unknown)
+        #expect(grant.status == .failing && grant.refreshFailures == 1 && grant.timing.dueAt == late)
+        #expect(try await store.refreshableGrant(ConsentID(Make.uuid())) == nil)
+    }
+
+    @Test("a claim of what is due holds while it is due, and no longer")
+    func claimOfDue() async throws {
+        let store = try StorePlace(.sqlite).open()
+        let id = try await store.keepConsent(consent(due: 10)).id
+        var claim = Make.claim(id, Make.attempt(), at: Make.now)
+        claim.isOfDue = true
+        #expect(try await store.claimRefresh(claim) == .notDue)
+        claim.at = Make.now.advanced(by: .seconds(10))
+        #expect(try await store.claimRefresh(claim) == .claimed)
+        var other = Make.claim(id, Make.attempt(), at: late)
+        other.isOfDue = true
+        #expect(try await store.claimRefresh(other) == .held)
+        #expect(
+            try await store.settleRefresh(Make.settlement(id, claim.attempt, .failing(dueAt: late))) == .written)
+        other.at = Make.now.advanced(by: .seconds(20))
+        #expect(try await store.claimRefresh(other) == .notDue)
+        other.isOfDue = false
+        #expect(try await store.claimRefresh(other) == .claimed)
+    }
+
     @Test("a claimed grant is not due until its lease ends, a withdrawn one never")
     func claimed() async throws {
         let store = try StorePlace(.sqlite).open()
@@ -134,6 +191,9 @@ struct DueRefreshTests {
             try plan(DueQueries.due)
                 == ["SEARCH consents USING INDEX consents_by_due (provider=? AND due_at>? AND due_at<?)"])
         #expect(
+            try plan(DueQueries.dueGrants)
+                == ["SEARCH consents USING INDEX consents_by_due (provider=? AND due_at>? AND due_at<?)"])
+        #expect(
             try plan(DueQueries.ending) == [
                 "CO-ROUTINE (subquery-1)",
                 "SEARCH consents USING INDEX consents_by_token_end (provider=? AND refresh_token_expires_at>?)",
@@ -148,5 +208,31 @@ struct DueRefreshTests {
         for query in [RetentionQueries.ended, RetentionQueries.erased, RetentionQueries.endedCodes] {
             #expect(try plan(query).allSatisfy { $0.hasPrefix("SEARCH") })
         }
+    }
+
+    @Test("new tokens of an active grant write no index that is in the order of a digest")
+    func indexes() throws {
+        let place = try StorePlace(.sqlite)
+        _ = try place.open()
+        let connection = try SQLiteConnection(path: place.path, access: .readWrite, busyTimeout: 1000)
+        func written(by query: SQLQuery) throws -> Set<String> {
+            let names = try connection.prepare(SQLiteQuery("SELECT rootpage, name FROM sqlite_schema"))
+            var roots: [Int64: String] = [:]
+            while try names.step() { roots[names.integer()] = names.text() }
+            let rows = try connection.prepare(SQLiteQuery("EXPLAIN \(query.sqlite.text)"))
+            var found: Set<String> = []
+            while try rows.step() {
+                _ = rows.integer()
+                let (operation, _, root) = (rows.text(), rows.integer(), rows.integer())
+                if operation == "OpenWrite" { found.insert(roots[root] ?? "?") }
+            }
+            return found
+        }
+        for query in [RefreshQueries.claim, RefreshQueries.save] {
+            let found = try written(by: query)
+            #expect(found.isSuperset(of: ["consents", "consents_by_due"]))
+            #expect(found.isDisjoint(with: ["consents_by_subject", "consents_by_provider"]))
+        }
+        #expect(try written(by: RefreshQueries.heal).contains("consents_by_subject"))
     }
 }

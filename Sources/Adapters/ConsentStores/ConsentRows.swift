@@ -30,7 +30,7 @@ enum ConsentRows {
             record: record, subjectIndex: BlindIndex(row.blob()), key: row.optionalSealed(),
             subject: row.optionalSealed(), providerSubjectIndex: row.optionalIndex(),
             providerSubject: row.optionalSealed(), tokens: row.optionalSealed(), profile: row.optionalSealed(),
-            attempt: try attempt(row))
+            attempt: try row.attempt())
         let (spare, generation) = (row.optionalSealed(), row.integer())
         stored.spare = spare.map { SpareTokens(sealed: $0, generation: generation) }
         stored.hasRotated = row.flag()
@@ -46,15 +46,9 @@ enum ConsentRows {
             statusReason: try row.optionalWord(StatusReason.self),
             supersededBy: try row.optionalIdentifier().map(ConsentID.init), requested: row.scopes(),
             granted: row.scopes(), profileStatus: try row.word(ProfileStatus.self),
-            profileFetchedAt: row.optionalInstant(), generation: row.integer(), timing: timing(row),
+            profileFetchedAt: row.optionalInstant(), generation: row.integer(), timing: row.timing(),
             isRefreshable: row.flag(), lastRefreshedAt: row.optionalInstant(), refreshFailures: Int(row.integer()),
             client: app(row), notice: notice(row), createdAt: row.instant(), updatedAt: row.instant())
-    }
-
-    private static func timing(_ row: borrowing SQLStatement) -> TokenTiming {
-        TokenTiming(
-            issuedAt: row.instant(), accessTokenExpiresAt: row.instant(),
-            refreshTokenExpiresAt: row.optionalInstant(), dueAt: row.optionalInstant())
     }
 
     private static func app(_ row: borrowing SQLStatement) -> ClientApp? {
@@ -69,12 +63,20 @@ enum ConsentRows {
         let isAssumed = row.flag()
         return text.map { NoticeReference(text: $0, isAssumed: isAssumed) }
     }
+}
 
-    private static func attempt(_ row: borrowing SQLStatement) throws(SQLError) -> RefreshAttempt? {
-        let id = try row.optionalIdentifier()
-        let phase = try row.optionalWord(RefreshAttempt.Phase.self)
-        let owner = try row.optionalIdentifier()
-        let sentAt = row.instant()
+extension SQLStatement {
+    func timing() -> TokenTiming {
+        TokenTiming(
+            issuedAt: instant(), accessTokenExpiresAt: instant(), refreshTokenExpiresAt: optionalInstant(),
+            dueAt: optionalInstant())
+    }
+
+    func attempt() throws(SQLError) -> RefreshAttempt? {
+        let id = try optionalIdentifier()
+        let phase = try optionalWord(RefreshAttempt.Phase.self)
+        let owner = try optionalIdentifier()
+        let sentAt = instant()
         guard let id, let phase, let owner else { return nil }
         return RefreshAttempt(id: AttemptID(id), phase: phase, owner: InstanceID(owner), sentAt: sentAt)
     }

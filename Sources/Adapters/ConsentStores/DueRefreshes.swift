@@ -7,14 +7,37 @@ extension SQLStore: DueRefreshes {
     {
         try await readers.read { connection throws(SQLError) in
             let most = max(0, limit)
-            let ending = try connection.prepare(DueQueries.ending)
-            try ending.bind(provider.name, now, DueQueries.endsLookedAt, now, provider.environmentColumn, most)
-            var found = try grants(ending, idleLife)
+            var found = try ending(of: provider, idleLife, at: now, limit: most, in: connection)
             let due = try connection.prepare(DueQueries.due)
             try due.bind(provider.name, now, provider.environmentColumn, most)
             let known = Set(found.map(\.id))
             found += try grants(due, idleLife).filter { !known.contains($0.id) }
             return Array(found.sorted { $0.precedes($1) }.prefix(most))
+        }
+    }
+
+    package func dueGrants(
+        of provider: ProviderKey, idleLife: Duration?, besides underWay: Set<ConsentID>, at now: Instant, limit: Int
+    ) async throws(StoreFailure) -> [RefreshableGrant] {
+        try await readers.read { connection throws(SQLError) in
+            let looked = max(0, limit) + underWay.count
+            var known = underWay
+            var found: [(due: DueRefresh, grant: RefreshableGrant)] = []
+            for one in try ending(of: provider, idleLife, at: now, limit: looked, in: connection) {
+                // One that has gone since it was found is nobody's to refresh.
+                guard known.insert(one.id).inserted, let grant = try RefreshableRows.grant(one.id, in: connection)
+                else { continue }
+                found.append((one, grant))
+            }
+            let rows = try connection.prepare(DueQueries.dueGrants)
+            try rows.bind(provider.name, now, provider.environmentColumn, looked)
+            while try rows.step() {
+                let id = ConsentID(try rows.identifier())
+                guard !known.contains(id) else { continue }
+                let grant = try RefreshableRows.grant(id, rows)
+                found.append((DueRefresh(grant, idleLife: idleLife, at: now), grant))
+            }
+            return found.sorted { $0.due.precedes($1.due) }.prefix(max(0, limit)).map(\.grant)
         }
     }
 
@@ -48,6 +71,15 @@ extension SQLStore: DueRefreshes {
     }
 }
 
+/// Those whose refresh token ends soonest.
+private func ending(
+    of provider: ProviderKey, _ idleLife: Duration?, at now: Instant, limit: Int, in connection: borrowing SQLConnection
+) throws(SQLError) -> [DueRefresh] {
+    let rows = try connection.prepare(DueQueries.ending)
+    try rows.bind(provider.name, now, DueQueries.endsLookedAt, now, provider.environmentColumn, limit)
+    return try grants(rows, idleLife)
+}
+
 private func grants(_ rows: borrowing SQLStatement, _ idleLife: Duration?) throws(SQLError) -> [DueRefresh] {
     var found: [DueRefresh] = []
     while try rows.step() {
@@ -68,11 +100,12 @@ enum DueQueries {
     static let endsLookedAt = 512
 
     private static let columns = "id, generation, due_at, issued_at, refresh_token_expires_at"
-    static let due = SQLQuery(
-        """
-        SELECT \(columns) FROM consents INDEXED BY consents_by_due
+    private static let alongDue = """
+        FROM consents INDEXED BY consents_by_due
         WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? AND environment = ? ORDER BY due_at LIMIT ?
-        """)
+        """
+    static let due = SQLQuery("SELECT \(columns) \(alongDue)")
+    static let dueGrants = SQLQuery("SELECT id, \(RefreshableRows.columns) \(alongDue)")
     /// Those whose refresh token is told to end soonest: due no later than half of its life, they may stand far behind
     /// in a long row of others.
     static let ending = SQLQuery(

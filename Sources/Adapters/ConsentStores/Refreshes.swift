@@ -35,6 +35,9 @@ struct RefreshRow {
     /// The last attempt that wrote a failure.
     var settled: AttemptID?
     var hasTokens: Bool
+    /// The lease's end while claimed; nil where nothing is to be refreshed.
+    var dueAt: Instant?
+    var chain: EventChain
 
     init?(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) {
         let row = try connection.prepare(RefreshQueries.select)
@@ -52,6 +55,8 @@ struct RefreshRow {
         saved = try row.optionalIdentifier().map(AttemptID.init)
         settled = try row.optionalIdentifier().map(AttemptID.init)
         hasTokens = row.flag()
+        dueAt = row.optionalInstant()
+        chain = EventChain(count: row.integer(), head: row.blob())
     }
 }
 
@@ -72,6 +77,7 @@ extension WritingRules {
             try nameUnknown(claim.id, at: claim.at, in: connection)
             return .held
         }
+        if claim.isOfDue, row.dueAt.map({ $0 > claim.at }) ?? true { return .notDue }
         if row.phase == .unknown, row.attempt != claim.judged { return .held }
         let permit = try permit(
             claim.asker, claim.attempt, lease: claim.lease, at: row.provider, now: claim.at, in: connection)
@@ -101,17 +107,19 @@ extension WritingRules {
             return .alreadyWritten
         }
         if let note = write.health { try take(note, of: write.attempt, at: write.at, in: connection) }
-        guard let row, row.status.isLive else { return .ended }
+        guard var row, row.status.isLive else { return .ended }
         guard row.generation == write.expectedGeneration else {
             try keepSpare(write, in: row, in: connection)
             return .generationMoved
         }
+        for link in row.chain.extend(by: write.events, of: write.id, ledger) {
+            try link.write(of: write.id, in: connection)
+        }
         let timing = write.timing
         try connection.run(
-            RefreshQueries.save, write.tokens, timing.issuedAt, timing.accessTokenExpiresAt,
-            timing.refreshTokenExpiresAt, timing.dueAt, write.isRefreshable, write.granted, write.attempt, write.at,
-            write.at, write.hasRotated, write.id)
-        try append(write.events, to: write.id, in: connection)
+            row.status == .active ? RefreshQueries.save : RefreshQueries.heal, write.tokens, timing.issuedAt,
+            timing.accessTokenExpiresAt, timing.refreshTokenExpiresAt, timing.dueAt, write.isRefreshable, write.granted,
+            write.attempt, write.at, write.at, write.hasRotated, row.chain.count, row.chain.head, write.id)
         return .written
     }
 
@@ -178,11 +186,11 @@ extension RefreshRow {
     }
 }
 
-private enum RefreshQueries {
+enum RefreshQueries {
     static let select = SQLQuery(
         """
         SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot,
-            saved_attempt, settled_attempt, tokens_sealed IS NOT NULL
+            saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, due_at, event_count, chain_head
         FROM consents WHERE id = ?
         """)
 
@@ -205,17 +213,19 @@ private enum RefreshQueries {
         WHERE id = ? AND attempt_phase = 'sent'
         """)
 
-    static let save = SQLQuery(
+    private static let saved = """
+        status_reason = NULL, generation = generation + 1, tokens_sealed = ?, issued_at = ?, access_token_expires_at = ?,
+        refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?, granted_scopes = ?, saved_attempt = ?,
+        last_refreshed_at = ?, updated_at = ?, refresh_failures = 0, has_rotated = max(has_rotated, ?),
+        spare_tokens_sealed = NULL, spare_generation = NULL, last_outcome = 'refreshed', due_before_claim = NULL,
+        attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL, attempt_sent_at = NULL, lease_until = NULL,
+        lease_boot = NULL, unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
+        event_count = ?, chain_head = ?, head_period = \(period)
         """
-        UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
-            issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
-            granted_scopes = ?, saved_attempt = ?, last_refreshed_at = ?, updated_at = ?, refresh_failures = 0,
-            has_rotated = max(has_rotated, ?), spare_tokens_sealed = NULL, spare_generation = NULL,
-            last_outcome = 'refreshed', due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL,
-            attempt_owner = NULL, attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL,
-            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL
-        WHERE id = ?
-        """)
+    /// Of a grant that is active. A status that is set, even to what it was, rewrites its place in each index that has
+    /// one, and one of them is in the order of a digest: a page somewhere in the file for each grant.
+    static let save = SQLQuery("UPDATE consents SET \(saved) WHERE id = ?")
+    static let heal = SQLQuery("UPDATE consents SET status = 'active', \(saved) WHERE id = ?")
 
     /// Back to what stood here before the claim, an attempt of unknown outcome included.
     private static let stepBack = """

@@ -44,7 +44,7 @@ final class ProfilePass: Sendable {
                 guard try await claim(pending) else { continue }
                 await slots.take()
                 let isFetched = await profile.fetchPending(pending.id, caller: ProfilePass.caller)
-                await slots.giveBack()
+                slots.giveBack()
                 if isFetched { tally.done += 1 } else { tally.failed += 1 }
                 if tally.failed > 0, tally.done == 0 { return (.troubled, tally) }
             }

@@ -48,7 +48,7 @@ final class RefreshPass: Sendable {
     }
 
     private struct Ended: Sendable {
-        var due: DueRefresh
+        var id: ConsentID
         var verdict: Verdict
     }
 
@@ -58,10 +58,10 @@ final class RefreshPass: Sendable {
         var troublesInARow = 0
         var isProbing: Bool
         var isBlocked = false
-        var underWay: [ConsentID: DueRefresh] = [:]
+        var underWay: Set<ConsentID> = []
 
         mutating func take(_ ended: Ended) {
-            underWay[ended.due.id] = nil
+            underWay.remove(ended.id)
             switch ended.verdict {
             case .passedOver: break
             case .blocked: isBlocked = true
@@ -96,7 +96,7 @@ final class RefreshPass: Sendable {
     private func go(
         _ group: inout TaskGroup<Ended>, _ course: inout Course, _ conditions: PassConditions, until deadline: Duration
     ) async -> PassEnd {
-        var page: ArraySlice<DueRefresh> = []
+        var page: ArraySlice<RefreshableGrant> = []
         while time.monotonic < deadline {
             guard conditions.mayBegin() else { return .interrupted }
             if course.isTroubled { return .troubled }
@@ -118,24 +118,23 @@ final class RefreshPass: Sendable {
             }
             // What holds a call back is told where the next page would be read.
             if course.isBlocked { page = [] }
-            guard let due = page.popFirst() else { continue }
+            guard let grant = page.popFirst() else { continue }
             guard await budgets.waitForTurn(facts.key.name, while: conditions.mayBegin) else { return .interrupted }
             await slots.take()
-            course.underWay[due.id] = due
+            course.underWay.insert(grant.id)
             group.addTask {
-                let verdict = await self.refresh(due, conditions)
-                await self.slots.giveBack()
-                return Ended(due: due, verdict: verdict)
+                let verdict = await self.refresh(grant, conditions)
+                self.slots.giveBack()
+                return Ended(id: grant.id, verdict: verdict)
             }
         }
         return .more
     }
 
-    private func nextPage(_ course: Course) async throws(StoreFailure) -> ArraySlice<DueRefresh> {
-        let found = try await store.dueRefreshes(
-            of: facts.key, idleLife: facts.policy.idleLife, at: time.now,
-            limit: course.isProbing ? 1 : 2 * share + course.underWay.count)
-        return found.filter { course.underWay[$0.id] == nil }[...]
+    private func nextPage(_ course: Course) async throws(StoreFailure) -> ArraySlice<RefreshableGrant> {
+        try await store.dueGrants(
+            of: facts.key, idleLife: facts.policy.idleLife, besides: course.underWay, at: time.now,
+            limit: course.isProbing ? 1 : 2 * share)[...]
     }
 
     private func idle() async -> PassEnd {
@@ -150,17 +149,16 @@ final class RefreshPass: Sendable {
         return .troubled
     }
 
-    private func refresh(_ due: DueRefresh, _ conditions: PassConditions) async -> Verdict {
+    private func refresh(_ grant: RefreshableGrant, _ conditions: PassConditions) async -> Verdict {
         do throws(ConsentFailure) {
-            let record = try await refresh.whereDue(due, waitsForOthers: false, caller: RefreshPass.caller)
-                .record
-            return record.generation == due.generation ? .passedOver : .done
+            let ended = try await refresh.whereDue(grant, caller: RefreshPass.caller)
+            return ended.generation == grant.generation ? .passedOver : .done
         } catch {
             if case .providerUnavailable(_, nil) = error, await conditions.blockedUntil(facts.key) != nil {
                 return .blocked
             }
             let (verdict, wait) = RefreshPass.verdict(on: error)
-            if verdict != .troubled || !error.isOfTheStore { await postpone(due, by: wait) }
+            if verdict != .troubled || !error.isOfTheStore { await postpone(grant, by: wait) }
             return verdict
         }
     }
@@ -178,8 +176,9 @@ final class RefreshPass: Sendable {
         }
     }
 
-    private func postpone(_ due: DueRefresh, by wait: Duration) async {
+    private func postpone(_ grant: RefreshableGrant, by wait: Duration) async {
         let now = time.now
+        let due = DueRefresh(grant, idleLife: facts.policy.idleLife, at: now)
         do throws(StoreFailure) {
             try await store.postpone(due, until: now.advanced(by: wait), at: now)
         } catch {

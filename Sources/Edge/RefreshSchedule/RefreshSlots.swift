@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import NativeSystem
 
 /// So many background calls go at once, over all providers; who asks first goes first.
-actor RefreshSlots {
-    private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+///
+/// Behind a lock, for an actor would cost each call two changes of threads where nobody waits.
+final class RefreshSlots: Sendable {
+    private struct State: Sendable {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state: Locked<State>
 
-    init(_ count: Int) { free = max(1, count) }
+    init(_ count: Int) { state = Locked(State(free: max(1, count))) }
 
     func take() async {
-        if free > 0 {
-            free -= 1
-        } else {
-            await withCheckedContinuation { waiting.append($0) }
+        if take(orWait: nil) { return }
+        await withCheckedContinuation { continuation in
+            // One may have been given back since.
+            if take(orWait: continuation) { continuation.resume() }
+        }
+    }
+
+    /// Whether one was free.
+    private func take(orWait waiter: CheckedContinuation<Void, Never>?) -> Bool {
+        state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return true
+            }
+            if let waiter { state.waiting.append(waiter) }
+            return false
         }
     }
 
     func giveBack() {
-        if waiting.isEmpty {
-            free += 1
-        } else {
-            waiting.removeFirst().resume()
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
         }
+        next?.resume()
     }
 
     /// How many one of `providers` may hold: one is left to each of the others, so that a slow one starves nobody.

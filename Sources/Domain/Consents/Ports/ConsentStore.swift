@@ -45,6 +45,8 @@ package protocol ConsentStore: ProviderHealthStore {
     func events(of id: ConsentID) async throws(StoreFailure) -> [StoredEvent]
 
     // Refreshing
+    /// What a refresh has to know of a grant; nil where there is none, or it was erased.
+    func refreshableGrant(_ id: ConsentID) async throws(StoreFailure) -> RefreshableGrant?
     /// One conditional update that takes the row's lease: it proves that the store takes writes before anything is
     /// sent.
     func claimRefresh(_ claim: RefreshClaim) async throws(StoreFailure) -> ClaimAnswer

@@ -9,6 +9,11 @@ package protocol DueRefreshes: Sendable {
     ///   - limit: how many at most.
     func dueRefreshes(of provider: ProviderKey, idleLife: Duration?, at now: Instant, limit: Int)
         async throws(StoreFailure) -> [DueRefresh]
+    /// The same, each with what its refresh has to know: read at once, they are not read again one by one.
+    /// - Parameter underWay: those that are left out.
+    func dueGrants(
+        of provider: ProviderKey, idleLife: Duration?, besides underWay: Set<ConsentID>, at now: Instant, limit: Int
+    ) async throws(StoreFailure) -> [RefreshableGrant]
     /// When the next of a provider's grants is due, or was; nil where none ever will be.
     func nextDue(of provider: ProviderKey) async throws(StoreFailure) -> Instant?
     /// How much of a provider's is due, for whoever watches.
@@ -31,6 +36,17 @@ package struct DueRefresh: Sendable, Equatable {
         self.generation = generation
         self.dueAt = dueAt
         self.endsAt = endsAt
+    }
+
+    /// Of a grant that was read whole.
+    /// - Parameters:
+    ///   - idleLife: after which the provider ends an unused refresh token; nil where it does not.
+    ///   - now: when it is due where it does not tell.
+    package init(_ grant: RefreshableGrant, idleLife: Duration?, at now: Instant) {
+        let timing = grant.timing
+        self.init(
+            id: grant.id, generation: grant.generation, dueAt: timing.dueAt ?? now,
+            endsAt: timing.refreshTokenExpiresAt ?? idleLife.map { timing.issuedAt.advanced(by: $0) })
     }
 
     /// Whether this one goes first.

@@ -13,6 +13,9 @@ package struct RefreshClaim: Sendable {
     package var asker = ProviderAsker.refresh
     /// Whether it holds for a grant that needs a new consent, too: an operator wants its kept tokens tried once more.
     package var isForced = false
+    /// Whether it holds only for a grant that is due by then: one that another process has tried meanwhile, and that
+    /// waits for its next try, is left alone.
+    package var isOfDue = false
 
     package init(
         id: ConsentID, generation: Int64, attempt: AttemptID, judged: AttemptID?, at: Instant, lease: Duration
@@ -35,6 +38,8 @@ package enum ClaimAnswer: Sendable, Equatable {
     /// A living instance holds the lease, or the row tells of a sending that was not judged: read it again.
     case held
     case generationMoved
+    /// It was to hold only for a grant that is due, and this one is not any more.
+    case notDue
     case ended
     /// The store came back from a copy, or went back under this process: nobody sends until an operator has accepted it.
     case refreshingStopped

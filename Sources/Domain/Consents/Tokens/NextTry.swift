@@ -5,7 +5,7 @@ extension RefreshPolicy {
     /// - Parameters:
     ///   - record: as it was before this failure is counted.
     ///   - sentAt: when the refresh token went out; nil where no byte of it left.
-    package func nextTry(of record: ConsentRecord, sentAt: Instant?, at now: Instant) -> Instant {
+    package func nextTry(of record: some RefreshCourse, sentAt: Instant?, at now: Instant) -> Instant {
         let ceiling = refreshTokenLife(record.timing)?.backoffCeiling(at: now) ?? RefreshPolicy.longestBackoff
         let spread = RefreshPolicy.spread(
             of: record.id, generation: record.generation, afterFailures: record.refreshFailures)
@@ -22,7 +22,7 @@ extension RefreshPolicy {
     /// backoff, and not before the access token in hand has lapsed.
     /// - Parameter doubt: an earlier sending of the same token whose outcome is not known either; nil for the first.
     package func nextTryOfUnknown(
-        of record: ConsentRecord, sentAt: Instant, doubt: RefreshAttempt?, at now: Instant
+        of record: some RefreshCourse, sentAt: Instant, doubt: RefreshAttempt?, at now: Instant
     ) -> Instant {
         let next = nextTry(of: record, sentAt: sentAt, at: now)
         switch reuse {

@@ -5,6 +5,7 @@ extension ProviderFacts {
     /// Whether this client gave the record's grant. A token of another registration, environment or token endpoint is not
     /// sent here: the name may be another server's by now.
     func hasIssued(_ record: ConsentRecord) -> Bool { issuer == record.issuer && key == record.provider }
+    func hasIssued(_ grant: RefreshableGrant) -> Bool { issuer == grant.issuer && key == grant.provider }
 }
 
 /// The configured providers and notices, and the checks of a request against them.

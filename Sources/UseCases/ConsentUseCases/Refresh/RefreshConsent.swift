@@ -6,7 +6,7 @@ package import Observability
 package final class RefreshConsent: Sendable {
     private let directory: ProviderDirectory
     private let time: any Timekeeper
-    private let flights: FlightTable<ConsentID, Result<OpenedConsent, ConsentFailure>>
+    private let flights: FlightTable<ConsentID, RefreshFlight.Outcome>
     private let work: RefreshFlight
     private let read: ReadConsent
 
@@ -35,19 +35,19 @@ package final class RefreshConsent: Sendable {
     package func callAsFunction(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure)
         -> OpenedConsent
     {
-        try await share(id, caller: caller, because: .asked(.refresh)) { $0.total }
+        try await ask(id, caller: caller, because: .asked(.refresh)) { $0.total }
     }
 
     /// Waits for all that the answer may take and for its keeping, for callers who have the time.
     /// - Throws: as the call that waits for `total`.
     package func toTheEnd(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(id, caller: caller, because: .asked(.refresh)) { RefreshConsent.wholeTime($0) }
+        try await ask(id, caller: caller, because: .asked(.refresh)) { RefreshConsent.wholeTime($0) }
     }
 
     /// On an operator's word: where one trial at a time goes out to the provider, this one does at once.
     /// - Throws: as the call that waits for `total`.
     package func asTrial(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(id, caller: caller, because: .asked(.operatorsRefresh)) { RefreshConsent.wholeTime($0) }
+        try await ask(id, caller: caller, because: .asked(.operatorsRefresh)) { RefreshConsent.wholeTime($0) }
     }
 
     /// All that an answer may take, and its keeping.
@@ -56,15 +56,23 @@ package final class RefreshConsent: Sendable {
     }
 
     /// Refreshes a grant that was found due, to the end, where it is still as it was found: who has new tokens meanwhile,
-    /// or another time, is left alone.
-    /// - Parameter waitsForOthers: whether another instance that is refreshing it is waited for.
-    /// - Returns: the record as it is then.
-    /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it and
-    ///   is not waited for.
-    package func whereDue(
-        _ due: DueRefresh, waitsForOthers: Bool, caller: CallerIdentity
-    ) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(due.id, caller: caller, because: .due(due, waitsForOthers: waitsForOthers)) {
+    /// or another time, is left alone. Another instance that is refreshing it is not waited for.
+    /// - Parameter grant: as it was read when it was found.
+    /// - Returns: where it stands then.
+    /// - Throws: as the call that waits for `total`; `refreshPending` also where another instance is refreshing it.
+    package func whereDue(_ grant: RefreshableGrant, caller: CallerIdentity) async throws(ConsentFailure)
+        -> RefreshedGrant
+    {
+        let due = DueRefresh(grant, idleLife: nil, at: time.now)
+        return try await share(grant, caller: caller, because: .due(due, waitsForOthers: false)) {
+            RefreshConsent.wholeTime($0)
+        }
+    }
+
+    /// The same of one that is read now; another instance that is refreshing it is waited for.
+    /// - Throws: as the call that waits for `total`.
+    package func whereDue(_ due: DueRefresh, caller: CallerIdentity) async throws(ConsentFailure) -> RefreshedGrant {
+        try await share(try await work.read(due.id), caller: caller, because: .due(due, waitsForOthers: true)) {
             RefreshConsent.wholeTime($0)
         }
     }
@@ -73,22 +81,36 @@ package final class RefreshConsent: Sendable {
     /// the provider's word was wrong.
     /// - Throws: as the call that waits for `total`.
     package func forced(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure) -> OpenedConsent {
-        try await share(id, caller: caller, because: .forced) { RefreshConsent.wholeTime($0) }
+        try await ask(id, caller: caller, because: .forced) { RefreshConsent.wholeTime($0) }
     }
 
     /// How long a store that takes no writes may hold up what came back.
     private static let keepingTime = Duration.seconds(30)
 
-    private func share(
+    /// For whoever wants the record as it is then.
+    private func ask(
         _ id: ConsentID, caller: CallerIdentity, because cause: RefreshCause,
         for patience: (ProviderTimeouts) -> Duration
     ) async throws(ConsentFailure) -> OpenedConsent {
-        let startedAt = time.monotonic
-        let record = try await read(id).record
-        let timeouts = directory.connection(named: record.provider.name)?.facts.timeouts
-        let deadline = startedAt + (timeouts.map(patience) ?? .seconds(10))
-        let shared = await flights.share(id, owner: nil, until: deadline) { [work] in
-            await work.run(id, caller: caller, waitUntil: deadline, because: cause)
+        // Ends one that has lapsed, and finds out whether the record can be opened before anything is sent.
+        _ = try await read(id)
+        _ = try await share(try await work.read(id), caller: caller, because: cause, for: patience)
+        let opened = try await read(id)
+        switch opened.record.status {
+        case .active, .failing: return opened
+        case .reauthorizationRequired: throw .reauthorizationRequired(opened.record.statusReason)
+        case .superseded, .expired, .revoked: throw .consentEnded(opened.record.status)
+        }
+    }
+
+    private func share(
+        _ grant: RefreshableGrant, caller: CallerIdentity, because cause: RefreshCause,
+        for patience: (ProviderTimeouts) -> Duration
+    ) async throws(ConsentFailure) -> RefreshedGrant {
+        let timeouts = directory.connection(named: grant.provider.name)?.facts.timeouts
+        let deadline = time.monotonic + (timeouts.map(patience) ?? .seconds(10))
+        let shared = await flights.share(grant.id, owner: nil, until: deadline) { [work] in
+            await work.run(grant.id, found: grant, caller: caller, waitUntil: deadline, because: cause)
         }
         guard let outcome = shared.outcome else { throw .refreshPending }
         return try outcome.get()

@@ -26,7 +26,7 @@ enum RefreshCause: Sendable, Equatable {
 
 /// One refresh: claim, send, save, check, settle.
 final class RefreshFlight: Sendable {
-    typealias Outcome = Result<OpenedConsent, ConsentFailure>
+    typealias Outcome = Result<RefreshedGrant, ConsentFailure>
 
     let directory: ProviderDirectory
     let store: any ConsentStore
@@ -62,31 +62,28 @@ final class RefreshFlight: Sendable {
     /// How often a grant that another instance refreshes is looked at.
     static let pollInterval = Duration.milliseconds(250)
 
-    func run(_ id: ConsentID, caller: CallerIdentity, waitUntil: Duration, because cause: RefreshCause) async
-        -> Outcome
-    {
+    /// - Parameter found: the grant as it was read a while ago; nil reads it.
+    func run(
+        _ id: ConsentID, found: RefreshableGrant?, caller: CallerIdentity, waitUntil: Duration,
+        because cause: RefreshCause
+    ) async -> Outcome {
         do throws(ConsentFailure) {
-            let first = try await stored(id)
-            if case .due(let due, _) = cause, !due.isStill(first.record, at: time.now) {
-                return .success(try opened(first))
+            var current = if let found { found } else { try await read(id) }
+            let first = current.generation
+            if case .due(let due, _) = cause, !due.isStill(current, at: time.now) {
+                return .success(RefreshedGrant(current))
             }
             while true {
-                let current = try await stored(id)
-                if current.record.generation != first.record.generation { return .success(try opened(current)) }
-                if let found = try await answered(current) { return .success(try opened(found)) }
+                if current.generation != first { return .success(RefreshedGrant(current)) }
+                if let found = try await answered(current) { return .success(RefreshedGrant(found)) }
                 let grant = try open(current, isForced: cause == .forced)
-                var claim = RefreshClaim(
-                    id: id, generation: current.record.generation,
-                    attempt: AttemptID(entropy.identifier(at: time.now)),
-                    judged: current.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: time.now,
-                    lease: lease)
-                claim.asker = cause.asker
-                claim.isForced = cause == .forced
+                let claim = claim(of: grant, because: cause)
                 // Before the claim: a process that is stopped between the two must not take its lease for a fresh one.
                 let leaseEnd = time.monotonic + lease
                 switch try await take(claim) {
                 case .claimed:
                     return await send(grant, claim, caller, leaseEnd: leaseEnd)
+                case .notDue: return .success(RefreshedGrant(current))
                 case .blocked(let until, let reason):
                     throw blocked(id, until, reason)
                 case .held:
@@ -96,20 +93,31 @@ final class RefreshFlight: Sendable {
                 case .generationMoved, .ended:
                     guard time.monotonic < waitUntil else { throw .refreshPending }
                 }
+                current = try await read(id)
             }
         } catch {
             return .failure(error)
         }
     }
 
-    /// The record with what the row's last sending brought, where that lay in a journal: of this instance, or of one that
+    private func claim(of grant: OpenGrant, because cause: RefreshCause) -> RefreshClaim {
+        let now = time.now
+        var claim = RefreshClaim(
+            id: grant.known.id, generation: grant.known.generation, attempt: AttemptID(entropy.identifier(at: now)),
+            judged: grant.known.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: now, lease: lease)
+        claim.asker = cause.asker
+        claim.isForced = cause == .forced
+        if case .due = cause { claim.isOfDue = true }
+        return claim
+    }
+
+    /// The grant with what the row's last sending brought, where that lay in a journal: of this instance, or of one that
     /// has ended. Nil where the token may go out again as far as the journals tell.
-    private func answered(_ current: StoredConsent) async throws(ConsentFailure) -> StoredConsent? {
+    private func answered(_ current: RefreshableGrant) async throws(ConsentFailure) -> RefreshableGrant? {
         guard current.attempt != nil else { return nil }
-        let id = current.record.id
-        guard await !replay.refreshedTokens().contains(id) else { throw .storeUnavailable }
-        let now = try await stored(id)
-        return now.record.generation == current.record.generation ? nil : now
+        guard await !replay.refreshedTokens().contains(current.id) else { throw .storeUnavailable }
+        let now = try await read(current.id)
+        return now.generation == current.generation ? nil : now
     }
 
     /// - Parameter leaseEnd: monotonic, not later than the store's own.
@@ -122,7 +130,7 @@ final class RefreshFlight: Sendable {
             leaseEnd - time.monotonic >= mustRemain
         }
         await keeping.setAside(
-            outcome, for: .refreshToken(claim.id, generation: claim.generation), from: grant.record.provider)
+            outcome, for: .refreshToken(claim.id, generation: claim.generation), from: grant.known.provider)
         let settling = RefreshSettling(
             flight: self, grant: grant, claim: claim, caller: caller, health: grant.note(outcome, of: claim))
         let step = RefreshStep(after: outcome)
@@ -133,7 +141,8 @@ final class RefreshFlight: Sendable {
             case .none: return await settling.end(statement)
             case .begun:
                 let patience = time.monotonic + grant.connection.facts.timeouts.total
-                return await run(claim.id, caller: caller, waitUntil: patience, because: .asked(claim.asker))
+                return await run(
+                    claim.id, found: nil, caller: caller, waitUntil: patience, because: .asked(claim.asker))
             case .storeUnavailable: return .failure(.storeUnavailable)
             }
         case .release(let failure): return await settling.settle(.released, failure)
@@ -141,11 +150,11 @@ final class RefreshFlight: Sendable {
             return await settling.settle(.deferred(dueAt: grant.nextTurn(at: time.now)), failure)
         case .backOff(let failure):
             let sentAt: Instant? = if case .notSent = outcome { nil } else { issuedAt }
-            let next = grant.policy.nextTry(of: grant.record, sentAt: sentAt, at: time.now)
+            let next = grant.policy.nextTry(of: grant.known, sentAt: sentAt, at: time.now)
             return await settling.settle(.failing(dueAt: next), failure)
         case .ambiguous(let failure):
             let next = grant.policy.nextTryOfUnknown(
-                of: grant.record, sentAt: issuedAt, doubt: grant.stored.attempt, at: time.now)
+                of: grant.known, sentAt: issuedAt, doubt: grant.known.attempt, at: time.now)
             return await settling.settle(.unknown(dueAt: next), failure)
         }
     }
@@ -166,59 +175,55 @@ final class RefreshFlight: Sendable {
         }
     }
 
-    func stored(_ id: ConsentID) async throws(ConsentFailure) -> StoredConsent {
-        let found: StoredConsent?
-        do { found = try await store.consent(id) } catch { throw .storeUnavailable }
+    func read(_ id: ConsentID) async throws(ConsentFailure) -> RefreshableGrant {
+        let found: RefreshableGrant?
+        do { found = try await store.refreshableGrant(id) } catch { throw .storeUnavailable }
         guard let found else { throw .notFound }
-        return await LapsedConsents(store: store, time: time).settled(found)
-    }
-
-    func opened(_ stored: StoredConsent) throws(ConsentFailure) -> OpenedConsent {
-        do { return try RecordOpening(vault: vault).open(stored, withProfile: false) } catch { throw .ourFault }
+        return found
     }
 
     /// The grant with its refresh token, where it may be sent at all.
     /// - Parameter isForced: whether one that needs a new consent may be, as long as its tokens are kept.
-    private func open(_ stored: StoredConsent, isForced: Bool) throws(ConsentFailure) -> OpenGrant {
-        let record = stored.record
-        switch record.status {
+    private func open(_ known: RefreshableGrant, isForced: Bool) throws(ConsentFailure) -> OpenGrant {
+        switch known.status {
         case .active, .failing: break
-        case .reauthorizationRequired where isForced && stored.tokens != nil: break
-        case .reauthorizationRequired: throw .reauthorizationRequired(record.statusReason)
-        case .superseded, .expired, .revoked: throw .consentEnded(record.status)
+        case .reauthorizationRequired where isForced && known.envelopes.tokens != nil: break
+        case .reauthorizationRequired: throw .reauthorizationRequired(known.statusReason)
+        case .superseded, .expired, .revoked: throw .consentEnded(known.status)
         }
-        guard record.isRefreshable else { throw .reauthorizationRequired(.noRefreshToken) }
-        guard let connection = directory.connection(named: record.provider.name) else {
+        guard known.isRefreshable else { throw .reauthorizationRequired(.noRefreshToken) }
+        guard let connection = directory.connection(named: known.provider.name) else {
             throw .providerMisconfigured(nil)
         }
-        guard connection.facts.hasIssued(record) else {
+        guard connection.facts.hasIssued(known) else {
             log.error(
-                "a grant was issued to another client than the configured one", [Fact(.consentID, "\(record.id)")])
+                "a grant was issued to another client than the configured one", [Fact(.consentID, "\(known.id)")])
             throw .clientChanged
         }
         let now = time.now
-        let policy = connection.facts.policy.forGrant(hasRotated: stored.hasRotated)
-        if let later = policy.isHeldBack(record.timing, by: stored.attempt, at: now) {
+        let policy = connection.facts.policy.forGrant(hasRotated: known.hasRotated)
+        if let later = policy.isHeldBack(known.timing, by: known.attempt, at: now) {
             throw .providerUnavailable(retryAfter: now.duration(to: later), nil)
         }
         do {
-            guard let envelope = stored.key, let sealed = stored.tokens else { throw VaultFailure.unreadable }
-            let key = try vault.openConsentKey(envelope, for: record.id)
-            let tokens = try vault.openTokens(sealed, generation: record.generation, under: key)
+            guard let envelope = known.envelopes.key, let sealed = known.envelopes.tokens else {
+                throw VaultFailure.unreadable
+            }
+            let key = try vault.openConsentKey(envelope, for: known.id)
+            let tokens = try vault.openTokens(sealed, generation: known.generation, under: key)
             guard let refreshToken = tokens.refreshToken else { throw VaultFailure.unreadable }
-            return OpenGrant(
-                stored: stored, connection: connection, key: key, tokens: tokens, refreshToken: refreshToken)
+            return OpenGrant(known, connection, key, tokens, refreshToken)
         } catch {
-            log.error("a grant cannot be opened", [Fact(.consentID, "\(record.id)"), Fact(.reason, "\(error)")])
+            log.error("a grant cannot be opened", [Fact(.consentID, "\(known.id)"), Fact(.reason, "\(error)")])
             throw .ourFault
         }
     }
 }
 
 extension DueRefresh {
-    /// Whether the record is still the one that was found, and due.
-    func isStill(_ record: ConsentRecord, at now: Instant) -> Bool {
-        guard record.status.isGrantHeld, record.generation == generation, let due = record.timing.dueAt else {
+    /// Whether the grant is still the one that was found, and due.
+    func isStill(_ grant: RefreshableGrant, at now: Instant) -> Bool {
+        guard grant.status.isGrantHeld, grant.generation == generation, let due = grant.timing.dueAt else {
             return false
         }
         return due <= now
@@ -226,29 +231,39 @@ extension DueRefresh {
 }
 
 /// A grant that may be sent, opened.
-struct OpenGrant: Sendable {
-    let stored: StoredConsent
+final class OpenGrant: Sendable {
+    let known: RefreshableGrant
     let connection: any ProviderConnection
     let key: ConsentKey
     let tokens: TokenSet
     let refreshToken: SecretText
 
-    var record: ConsentRecord { stored.record }
-    var policy: RefreshPolicy { connection.facts.policy.forGrant(hasRotated: stored.hasRotated) }
+    init(
+        _ known: RefreshableGrant, _ connection: any ProviderConnection, _ key: ConsentKey, _ tokens: TokenSet,
+        _ refreshToken: SecretText
+    ) {
+        self.known = known
+        self.connection = connection
+        self.key = key
+        self.tokens = tokens
+        self.refreshToken = refreshToken
+    }
+
+    var policy: RefreshPolicy { connection.facts.policy.forGrant(hasRotated: known.hasRotated) }
 
     /// Whether the attributes are to be asked for with the next access token.
     func wantsProfile(at now: Instant) -> Bool {
-        switch record.profileStatus {
+        switch known.profileStatus {
         case .pending: return true
         case .unavailable: return false
         case .current:
-            guard let fetched = record.profileFetchedAt else { return true }
+            guard let fetched = known.profileFetchedAt else { return true }
             return fetched.duration(to: now) > connection.facts.profileMaxAge
         }
     }
 
     /// Whether the provider had ended it before an operator forced this try.
-    var wasOver: Bool { record.status == .reauthorizationRequired }
+    var wasOver: Bool { known.status == .reauthorizationRequired }
 
     /// What the call showed of its provider.
     func note(_ outcome: TokenOutcome, of claim: RefreshClaim) -> HealthNote {
@@ -256,14 +271,14 @@ struct OpenGrant: Sendable {
         // It was declared dead before, and is not once more.
         if wasOver, case .declaredDead = event { event = .codeRefused }
         return HealthNote(
-            provider: record.provider, event: event,
+            provider: known.provider, event: event,
             spread: RefreshPolicy.spread(of: claim.id, generation: Int64(bitPattern: claim.attempt.uuid.low)))
     }
 
     /// When a grant that is not at fault may be asked for again, after others have had their turn.
     func nextTurn(at now: Instant) -> Instant {
         let spread = RefreshPolicy.spread(
-            of: record.id, generation: record.generation, afterFailures: record.refreshFailures)
+            of: known.id, generation: known.generation, afterFailures: known.refreshFailures)
         return now.advanced(by: HealthLimits.trialInterval + HealthLimits.trialInterval * spread)
     }
 }

@@ -4,12 +4,24 @@ import Observability
 
 /// What follows a refresh's answer: save first, then check and enrich; a failure is written only where the row is still
 /// ours.
-struct RefreshSettling: Sendable {
+///
+/// An object, for what it holds would lie in the async frame of each of its steps.
+final class RefreshSettling: Sendable {
     let flight: RefreshFlight
     let grant: OpenGrant
     let claim: RefreshClaim
     let caller: CallerIdentity
     let health: HealthNote
+
+    init(
+        flight: RefreshFlight, grant: OpenGrant, claim: RefreshClaim, caller: CallerIdentity, health: HealthNote
+    ) {
+        self.flight = flight
+        self.grant = grant
+        self.claim = claim
+        self.caller = caller
+        self.health = health
+    }
 
     var persistence: StorePersistence { StorePersistence(time: flight.time) }
 
@@ -25,8 +37,10 @@ struct RefreshSettling: Sendable {
             switch kept {
             case .stored(.written), .stored(.alreadyWritten), .stored(.verdictHeld):
                 await enrich(write, accessToken: answer.tokens.accessToken)
+                return .success(
+                    RefreshedGrant(id: write.id, generation: claim.generation + 1, nextAt: write.timing.dueAt))
             case .stored(.generationMoved):
-                flight.metrics.count(.leasesLost, [grant.record.provider.name])
+                flight.metrics.count(.leasesLost, [grant.known.provider.name])
                 flight.log.warning("another refresh of the grant was saved first; these tokens are kept apart", facts)
             case .stored(.ended):
                 await revoke(answer.tokens)
@@ -45,12 +59,12 @@ struct RefreshSettling: Sendable {
     /// The grant is over, unless somebody else's tokens are there by now.
     func end(_ statement: ProviderStatement) async -> RefreshFlight.Outcome {
         if grant.wasOver {
-            let reason = grant.record.statusReason ?? .providerRejected
+            let reason = grant.known.statusReason ?? .providerRejected
             let data = ["failure": EventValue.text("reauthorization_required")].merging(described(statement)) { $1 }
             return await settle(
                 .released, .reauthorizationRequired(reason), [event(.refreshFailed, data: data).ofForcedTry])
         }
-        let wasUnknown = grant.stored.attempt != nil && grant.policy.reuse != .fixed
+        let wasUnknown = grant.known.attempt != nil && grant.policy.reuse != .fixed
         let reason: StatusReason =
             await isOfCopy() ? .restoredBackup : wasUnknown ? .ambiguousRotation : .providerRejected
         let data = ["reason": EventValue.text(reason.rawValue)].merging(described(statement)) { first, _ in first }
@@ -61,7 +75,7 @@ struct RefreshSettling: Sendable {
     /// Whether the tokens came back from a copy and were never refreshed since.
     private func isOfCopy() async -> Bool {
         guard let acceptedAt = try? await flight.store.life().acceptedAt else { return false }
-        return grant.record.timing.issuedAt < acceptedAt
+        return grant.known.timing.issuedAt < acceptedAt
     }
 
     func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure) async -> RefreshFlight.Outcome {
@@ -77,7 +91,7 @@ struct RefreshSettling: Sendable {
     /// Tells once a generation that a refresh token nears its end while tries fail. Where the store does not say whether
     /// it was told, the next failure tells.
     private func warning() async -> EventDraft? {
-        let timing = grant.record.timing
+        let timing = grant.known.timing
         guard let life = grant.connection.facts.policy.refreshTokenLife(timing), flight.time.now >= life.warnsAt,
             let events = try? await flight.store.events(of: claim.id),
             !events.contains(where: { $0.draft.type == .reauthorizationSoon && $0.draft.at >= timing.issuedAt })
@@ -93,14 +107,14 @@ struct RefreshSettling: Sendable {
             events: events)
         settlement.health = health
         settlement.dueIfHeld = grant.policy.nextTry(
-            of: grant.record, sentAt: claim.at, at: settlement.at)
+            of: grant.known, sentAt: claim.at, at: settlement.at)
         do {
             let answer = try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
                 try await flight.store.settleRefresh(settlement)
             }
             if health.event != .nothing { await flight.watch() }
             if answer == .generationMoved {
-                flight.metrics.count(.leasesLost, [grant.record.provider.name])
+                flight.metrics.count(.leasesLost, [grant.known.provider.name])
                 return try await current()
             }
             if answer == .verdictHeld {
@@ -127,9 +141,9 @@ struct RefreshSettling: Sendable {
     {
         let generation = claim.generation + 1
         let timing = grant.connection.facts.policy.timing(
-            of: answer, issuedAt: issuedAt, replacing: grant.record.timing, isRefreshable: true,
+            of: answer, issuedAt: issuedAt, replacing: grant.known.timing, isRefreshable: true,
             spread: RefreshPolicy.spread(of: claim.id, generation: generation))
-        let granted = answer.scopes ?? grant.record.granted
+        let granted = answer.scopes ?? grant.known.granted
         var data: [String: EventValue] = [
             "generation": .integer(generation), "scopes_granted": .text(granted.blankSeparated),
             "access_token_expires_at": .integer(timing.accessTokenExpiresAt.milliseconds),
@@ -149,23 +163,24 @@ struct RefreshSettling: Sendable {
     /// token.
     private func enrich(_ write: TokenWrite, accessToken: SecretText) async {
         guard grant.wantsProfile(at: flight.time.now) else { return }
+        guard let stored = try? await flight.store.consent(claim.id) else { return }
         let deadline = flight.time.monotonic + grant.connection.facts.timeouts.total
         let fetched = await ProfileFetch(time: flight.time).fetch(
             with: accessToken, from: grant.connection, granted: write.granted, until: deadline)
         guard fetched.status != .pending else { return }
         let keeping = ProfileKeeping(store: flight.store, vault: flight.vault, time: flight.time, log: flight.log)
-        _ = await keeping.keep(fetched, in: grant.stored, grant.key, caller: caller)
+        _ = await keeping.keep(fetched, in: stored, grant.key, caller: caller)
     }
 
     /// Tokens that came after the person had withdrawn are not stored: they go the way of the others, the new one first.
     private func revoke(_ tokens: TokenSet) async {
         flight.log.warning("a grant ended while it was refreshed", facts)
         do {
-            guard try await flight.store.consent(claim.id)?.record.status == .revoked else { return }
+            guard let ended = try await flight.store.consent(claim.id)?.record, ended.status == .revoked else { return }
             // By the time of the claim, which was before the withdrawal: so they come before the old ones.
             let now = flight.time.now
             let drafts = try RevocationDrafts(vault: flight.vault, entropy: flight.entropy)
-                .drafts(of: tokens, record: grant.record, reason: .withdrawal, at: claim.at)
+                .drafts(of: tokens, record: ended, reason: .withdrawal, at: claim.at)
             try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
                 try await flight.store.queueRevocations(drafts, at: now)
             }
@@ -175,15 +190,15 @@ struct RefreshSettling: Sendable {
     }
 
     private func current() async throws(ConsentFailure) -> RefreshFlight.Outcome {
-        let stored = try await flight.stored(claim.id)
-        switch stored.record.status {
-        case .active, .failing: return .success(try flight.opened(stored))
-        case .reauthorizationRequired: throw .reauthorizationRequired(stored.record.statusReason)
-        case .superseded, .expired, .revoked: throw .consentEnded(stored.record.status)
+        let now = try await flight.read(claim.id)
+        switch now.status {
+        case .active, .failing: return .success(RefreshedGrant(now))
+        case .reauthorizationRequired: throw .reauthorizationRequired(now.statusReason)
+        case .superseded, .expired, .revoked: throw .consentEnded(now.status)
         }
     }
 
-    var facts: [Fact] { [Fact(.consentID, "\(claim.id)"), Fact(.provider, grant.record.provider.name)] }
+    var facts: [Fact] { [Fact(.consentID, "\(claim.id)"), Fact(.provider, grant.known.provider.name)] }
 
     func event(_ type: EventType, data: [String: EventValue] = [:]) -> EventDraft {
         EventDraft(

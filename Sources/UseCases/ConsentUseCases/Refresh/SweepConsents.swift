@@ -107,10 +107,10 @@ package struct SweepConsents: Sendable {
         let due = DueRefresh(
             id: found.id, generation: found.generation, dueAt: found.timing.dueAt ?? time.now, endsAt: nil)
         do throws(ConsentFailure) {
-            let record = try await refresh.whereDue(due, waitsForOthers: true, caller: caller).record
+            let grant = try await refresh.whereDue(due, caller: caller)
             // Another process has tried it, and it waits for its next try.
-            guard record.generation != found.generation else { return .failed(.refreshPending) }
-            return .refreshed(nextAt: record.timing.dueAt)
+            guard grant.generation != found.generation else { return .failed(.refreshPending) }
+            return .refreshed(nextAt: grant.nextAt)
         } catch {
             return .failed(error)
         }

@@ -60,8 +60,9 @@ class Sending:
             return self.closed_at is None and self.killed_at is None
         if self.status != 200 or not self.is_open() or self.is_kept:
             return False
-        # A token that lasts may be sent again as soon as the answer is read; a stopped process has not read it.
-        return self.is_stopped() or not has_lasting_token
+        # A token that lasts may be sent again as soon as the answer is read; a process that was stopped right after it
+        # came has not read it.
+        return not has_lasting_token or (self.is_stopped() and self.stopped_at - self.delivered_at < ENOUGH_TO_SAVE)
 
     def is_stopped(self):
         return self.stopped_at is not None and self.stopped_until is None

@@ -69,8 +69,10 @@ class Watch(Listening):
             connection.sendall(answer)
             return True
         token, owner = form["refresh_token"][0], self.owner(connection)
-        sending = self.ledger.sent(
-            token, now, owner, look=self.look, generation=self.generation(family_of(token)))
+        generation = self.generation(family_of(token))
+        if generation is not None:
+            self.ledger.saw(family_of(token), generation)
+        sending = self.ledger.sent(token, now, owner, look=self.look, generation=generation)
         sendings.append(sending)
         self.open[sending.number] = connection
         return self.refresh(connection, upstream, request, sending)

@@ -134,4 +134,37 @@ struct PostgresOpeningTests {
             }
         }
     }
+
+    @Test(
+        "a commit that no longer waits for its standby is of unknown fate, though the row is there",
+        .enabled(if: PostgresDatabase.hasServer), arguments: [true, false])
+    func standby(_ isAlone: Bool) async throws {
+        let cluster = try await PostgresCluster(["fsync=off", "synchronous_standby_names=nobody"])
+        let url = cluster.url
+        try await onOwnThread {
+            try PostgresConnection(.forTests(url)).execute("SET synchronous_commit = local; CREATE TABLE t (a bigint)")
+        }
+        let insert = PostgresQuery("INSERT INTO t VALUES (1)")
+        async let end = onOwnThread {
+            let connection = try PostgresConnection(.forTests(url))
+            let error = #expect(throws: PostgresError.self) {
+                if isAlone { return try connection.run(insert) }
+                try connection.begin()
+                try connection.run(insert)
+                try connection.commit()
+            }
+            #expect(connection.isUsable == true)
+            #expect(connection.isOutsideTransaction == true)
+            return error
+        }
+        try await onOwnThread {
+            let other = try PostgresConnection(.forTests(url))
+            let give = PostgresQuery("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            blockUntil { (try? other.prepare(give).step()) == true }
+            let row = other.prepare(PostgresQuery("SELECT count(*) FROM t"))
+            #expect(try row.step())
+            #expect(row.integer() == 1)
+        }
+        #expect(try await end == PostgresError(.commitUnknown, detail: "a standby was not waited for"))
+    }
 }

@@ -31,6 +31,10 @@ package final class PostgresCluster: Sendable {
     package func start() async throws { try await tell("started") }
     package func restart() async throws { try await tell("restart") }
 
+    /// Starts a pooler in front of it, which lends two connections to all, for a transaction each.
+    /// - Returns: its URL.
+    package func pooler() async throws -> String { try await onOwnThread { [folder] in try run(["pooler", folder]) } }
+
     private func tell(_ command: String) async throws {
         try await onOwnThread { [folder] in _ = try run([command, folder]) }
     }

@@ -114,17 +114,15 @@ internal import NativeSystem
 
     private func drain() throws(PostgresError) -> Rows? {
         var rows: Rows?
-        var committing = false
+        notices.forget()
         var index = 0
         // Grows by a sync where one fails: only behind it the server takes statements again.
         while index < expected.count {
             let next = expected[index]
             index += 1
-            if case .commit = next { notices.forget() }
             do throws(PostgresError) {
                 let answer = try answer(to: next)
                 if case .wanted = next { rows = answer }
-                if case .commit = next { committing = true }
             } catch {
                 if isLost { throw fate(of: error, at: index - 1) }
                 if failure == nil { failure = error }
@@ -137,9 +135,7 @@ internal import NativeSystem
             if !isInTransaction { self.failure = nil }
             throw failure
         }
-        if committing, notices.takeWarning() {
-            throw PostgresError(.commitUnknown, detail: "a standby was not waited for")
-        }
+        if notices.hasGivenUpStandby { throw Session.givenUp }
         return rows
     }
 
@@ -210,6 +206,8 @@ internal import NativeSystem
 
     // MARK: Failing
 
+    private static let givenUp = PostgresError(.commitUnknown, detail: "a standby was not waited for")
+
     private func error(of result: OpaquePointer) -> PostgresError {
         let state = unsafe field(result, 67)
         // A fatal error ends the connection, whatever its code.
@@ -244,6 +242,7 @@ internal import NativeSystem
         if isLost { throw PostgresError(.lost) }
         if let failure { throw failure }
         if !expected.isEmpty { _ = try synchronize() }
+        notices.forget()
         guard unsafe PQexitPipelineMode(handle) == 1, unsafe PQsendQuery(handle, script) == 1 else { throw lose() }
         var first: PostgresError?
         while true {
@@ -260,6 +259,7 @@ internal import NativeSystem
         guard unsafe PQenterPipelineMode(handle) == 1 else { throw lose() }
         if isInTransaction { failure = first }
         if let first { throw first }
+        if notices.hasGivenUpStandby { throw Session.givenUp }
     }
 }
 
@@ -269,9 +269,10 @@ private func field(_ result: OpaquePointer, _ code: Int32) -> String {
     unsafe PQresultErrorField(result, code).map { unsafe String(cString: $0) } ?? ""
 }
 
-/// What the server says beside its answers; only a warning that comes with a COMMIT is of interest. Nothing is printed.
+/// What the server says beside its answers. Nothing is printed, and only one thing is of interest: that a commit no longer
+/// waits for its standby, which the server tells by a warning beside a good answer.
 @safe final class Notices {
-    private var hasWarning = false
+    private(set) var hasGivenUpStandby = false
 
     func listen(to handle: OpaquePointer) {
         let box = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -279,16 +280,11 @@ private func field(_ result: OpaquePointer, _ code: Int32) -> String {
             handle,
             { box, result in
                 guard let box = unsafe box, let result = unsafe result else { return }
-                // 01000 is what the server says where it no longer waits for a standby (syncrep.c).
-                guard unsafe field(result, 67) == "01000" else { return }
-                unsafe Unmanaged<Notices>.fromOpaque(box).takeUnretainedValue().hasWarning = true
+                // 70 is the file of the server's source: its code, 01000, is that of other warnings too.
+                guard unsafe field(result, 70) == "syncrep.c" else { return }
+                unsafe Unmanaged<Notices>.fromOpaque(box).takeUnretainedValue().hasGivenUpStandby = true
             }, box)
     }
 
-    func takeWarning() -> Bool {
-        defer { hasWarning = false }
-        return hasWarning
-    }
-
-    func forget() { hasWarning = false }
+    func forget() { hasGivenUpStandby = false }
 }

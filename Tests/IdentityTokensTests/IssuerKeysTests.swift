@@ -221,9 +221,11 @@ private func word(_ verdict: IssuerVerdict) -> String {
         source.answer(url, .document(Array(text.utf8), lifetime: nil))
     }
 
-    @Test("the second place is asked where the first has nothing")
-    func fallback() async throws {
+    @Test(
+        "the second place is asked where the first has nothing, or a page for people", arguments: [nil, "<html>", "{}"])
+    func fallback(_ page: String?) async throws {
         let metadata = try metadata()
+        if let page { publish("https://op.test/a/.well-known/openid-configuration", page) }
         publish(
             "https://op.test/.well-known/oauth-authorization-server/a",
             #"{"issuer":"https://op.test/a","jwks_uri":"https://op.test/keys"}"#)

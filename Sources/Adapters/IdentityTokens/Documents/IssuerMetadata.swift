@@ -19,7 +19,8 @@ package final class IssuerMetadata: Sendable {
         }
     }
 
-    /// The second place is asked only where the first has nothing; what the first says in another's name is its word.
+    /// The second place is asked where the first has nothing, or a page for people. What the first says in another's
+    /// name is its word, and a failure that may pass is one of both.
     private static func fetch(
         _ issuer: String, _ rule: EndpointRule, _ source: any DocumentSource
     ) async -> RemoteDocument<ProviderMetadata>.Brought {
@@ -31,15 +32,11 @@ package final class IssuerMetadata: Sendable {
                 do throws(MetadataFault) {
                     return .value(try ProviderMetadata(document: body, of: issuer, rule), lifetime: lifetime)
                 } catch {
-                    return .failed(.metadata(error))
+                    fault = .metadata(error)
                 }
-            case .failed(let reason):
-                if case .status(400...499) = reason {
-                    fault = reason
-                    continue
-                }
-                return .failed(reason)
+            case .failed(let reason): fault = reason
             }
+            if !fault.isOfNothing { return .failed(fault) }
         }
         return .failed(fault)
     }
@@ -66,4 +63,14 @@ package final class IssuerMetadata: Sendable {
 
     /// Why the last fetch failed; nil after one that did not, and before the first.
     package var lastFault: DocumentFault? { document.lastFault }
+}
+
+extension DocumentFault {
+    /// Whether there is nothing at that place, rather than something else or something that cannot be had now.
+    fileprivate var isOfNothing: Bool {
+        switch self {
+        case .status(400...499), .metadata(.notJSON), .metadata(.noIssuer): true
+        default: false
+        }
+    }
 }

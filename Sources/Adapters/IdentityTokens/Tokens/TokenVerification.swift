@@ -31,7 +31,8 @@ package struct TokenVerification: Sendable {
         }
     }
 
-    private static func parse(_ text: String) throws(TokenFault) -> CompactJWS {
+    /// The token taken apart, of which nothing is verified.
+    static func parse(_ text: String) throws(TokenFault) -> CompactJWS {
         do throws(CompactJWSFault) { return try CompactJWS(text) } catch {
             switch error {
             case .tooLong: throw .tooLong

@@ -97,7 +97,11 @@ let package = Package(
         room(
             "Plumbing", "Settings", ["NativeSystem", "NativeYAML"],
             // Links to Config/providers: the profiles are data for people, and part of the program.
-            resources: [.embedInCode("Profiles/generic.yaml"), .embedInCode("Profiles/paypal.yaml")]),
+            resources: [
+                .embedInCode("Profiles/generic.yaml"), .embedInCode("Profiles/paypal.yaml"),
+                .embedInCode("Profiles/glewlwyd.yaml"), .embedInCode("Profiles/idpy-oidc.yaml"),
+                .embedInCode("Profiles/django-oauth-toolkit.yaml"),
+            ]),
 
         // Domain: imports nothing
         room("Domain", "Consents"),

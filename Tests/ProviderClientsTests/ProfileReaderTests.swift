@@ -136,7 +136,7 @@ struct ProfileReaderTests {
         #expect(profile(#"{"sub":"u1"}"#, type: nil)?.claims[.sub] == .text("u1"))
     }
 
-    @Test("401 and 403 are refusals", arguments: [401, 403])
+    @Test("401 and 403 are refusals, and 400 where the token is named", arguments: [400, 401, 403])
     func refused(status: Int) {
         let body = #"{"error":"invalid_token","error_description":"A1-access is over","debug_id":"d1"}"#
         guard case .refused(let statement) = read(ProviderAnswer(status, body)) else {

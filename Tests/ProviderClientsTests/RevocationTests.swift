@@ -45,6 +45,17 @@ struct RevocationTests {
         #expect(read(ProviderAnswer(503, "", field.map { ["retry-after": $0] } ?? [:])).name == name)
     }
 
+    @Test("a refusal that is the provider's own word for a wrong secret leaves the token to be revoked")
+    func ownWord() {
+        var rules = Definitions.genericRules
+        let answer = ProviderAnswer(400, #"{"error":"invalid_request","error_description":"Authorization failed"}"#)
+        #expect(read(answer, rules).name == "refused")
+        rules.refreshErrors = [
+            Definitions.rule([400], ["invalid_request"], saying: "authorization failed", .credentials)
+        ]
+        #expect(read(answer, rules).name == "failed")
+    }
+
     @Test("what the provider says is freed of the token")
     func scrubbed() throws {
         let token = "r1/secret+refresh=token"

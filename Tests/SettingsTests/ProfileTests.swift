@@ -120,6 +120,22 @@ struct ProfileTests {
         }
     }
 
+    @Test(
+        "a preset of a program that people run themselves has dialects and the standard's claims, and no addresses",
+        arguments: ["glewlwyd", "idpy-oidc", "django-oauth-toolkit"])
+    func selfHosted(name: String) throws {
+        let loaded = try SampleSettings.read(SampleSettings.withProviderLines("preset: \(name)"))
+        let provider = try #require(loaded.settings.providers.first)
+        #expect(provider.profile.name == name && provider.environment == nil)
+        #expect(provider.profile.claims == (try BuiltInProfiles.load().generic.claims))
+        #expect(provider.endpoints.token == "https://login.acme.example/token")
+        let text = SampleSettings.withProviderLines("preset: \(name)")
+            .replacing("    token_endpoint: https://login.acme.example/token\n", with: "")
+        #expect(SampleSettings.errors(text).contains { $0.contains("token_endpoint: is missing") })
+        let errors = SampleSettings.errors(SampleSettings.withProviderLines("preset: \(name)", "environment: live"))
+        #expect(errors.contains { $0.contains("the preset \(name) has no environments") }, "\(errors)")
+    }
+
     @Test("a profile with an unknown key is refused with its line")
     func unknownKey() {
         do {

@@ -9,14 +9,23 @@ package struct BuiltInProfiles: Sendable {
     package let presets: [ProfileSettings]
 
     /// The files of the presets, by their names.
-    static let presetFiles: [(name: String, text: [UInt8])] = [("paypal", PackageResources.paypal_yaml)]
+    static let presetFiles: [(name: String, text: [UInt8])] = [
+        ("paypal", PackageResources.paypal_yaml), ("glewlwyd", PackageResources.glewlwyd_yaml),
+        ("idpy-oidc", PackageResources.idpy_oidc_yaml),
+        ("django-oauth-toolkit", PackageResources.django_oauth_toolkit_yaml),
+    ]
 
     /// Reads them.
     /// - Throws: ``SettingsErrors`` where one of them is wrong, which a test rules out.
     package static func load() throws(SettingsErrors) -> BuiltInProfiles {
-        BuiltInProfiles(
-            generic: try profile(PackageResources.generic_yaml, named: "generic"),
-            presets: try presetFiles.map { file throws(SettingsErrors) in try profile(file.text, named: file.name) })
+        let generic = try profile(PackageResources.generic_yaml, named: "generic")
+        let presets = try presetFiles.map { file throws(SettingsErrors) in
+            var profile = try profile(file.text, named: file.name)
+            // Who says nothing of the claims has the standard's.
+            if profile.claims.isEmpty { profile.claims = generic.claims }
+            return profile
+        }
+        return BuiltInProfiles(generic: generic, presets: presets)
     }
 
     /// Reads one profile from its text.

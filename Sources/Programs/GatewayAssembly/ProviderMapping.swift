@@ -86,6 +86,7 @@ extension AnswerRules {
             tokenMembers: Dictionary(
                 profile.tokenMembers.compactMap { place in JSONPointer(place.text).map { (place.name, $0) } },
                 uniquingKeysWith: { _, last in last }))
+        isDeathConfirmed = profile.isDeathConfirmed
         expectedScopes = Set(scopes + profile.scopeClaims.map(\.scope) + AnswerRules.standardScopes)
     }
 

@@ -31,7 +31,8 @@ package struct RevocationReader: Sendable {
         if complaint.isError("unsupported_token_type") { return .unsupported }
         // A token that the provider does not know is no error by the standard; several say so all the same.
         if complaint.isError("invalid_token", "invalid_grant", "token_not_found") { return .revoked }
-        if complaint.isError("invalid_client", "unauthorized_client") { return .failed(statement, retryAfter: delay) }
+        // By the provider's own words for it too.
+        if Refusal(complaint, .refresh, rules).meaning == .credentials { return .failed(statement, retryAfter: delay) }
         let isDefinite = complaint.error != nil && (answer.isSuccess || answer.status == 400)
         return isDefinite ? .refused(statement) : .failed(statement, retryAfter: delay)
     }

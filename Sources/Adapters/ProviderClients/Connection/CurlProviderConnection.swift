@@ -56,7 +56,10 @@ package final class CurlProviderConnection: ProviderConnection {
     ) async -> TokenOutcome {
         var candidates = secrets.withLock { $0.candidates }[...]
         while let candidate = candidates.popFirst() {
-            let outcome = await spend(request(candidate.builder), as: call, fence: fence)
+            var outcome = await spend(request(candidate.builder), as: call, fence: fence)
+            if call == .refresh, definition.answers.isDeathConfirmed, case .rejected(let statement) = outcome {
+                outcome = await confirmed(statement, candidate.builder)
+            }
             if case .credentialsRefused(let statement) = outcome, statement.refusesSecretByName, !candidates.isEmpty {
                 continue
             }
@@ -64,6 +67,21 @@ package final class CurlProviderConnection: ProviderConnection {
             return outcome
         }
         return .notSent(.configuration)
+    }
+
+    /// What a refused refresh means at a provider that answers a wrong secret likewise: it is asked with a code that it
+    /// cannot have given, and refuses either the code or the client. Where it does neither nobody knows, and the grant
+    /// is not called dead.
+    private func confirmed(_ statement: ProviderStatement, _ builder: RequestBuilder) async -> TokenOutcome {
+        let verifier = SecretText(String(repeating: "consent-gateway-", count: 3))
+        let parameters = ExchangeParameters(
+            isSDKCode: false, redirectURI: facts.allowedRedirectURIs.first, codeVerifier: verifier)
+        let probe = builder.exchange(SecretText("consent-gateway-probe"), parameters)
+        switch await spend(probe, as: .code, fence: nil) {
+        case .rejected: return .rejected(statement)
+        case .credentialsRefused(let refusal): return .credentialsRefused(refusal)
+        default: return .requestRefused(statement)
+        }
     }
 
     package func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome {

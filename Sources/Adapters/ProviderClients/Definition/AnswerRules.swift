@@ -6,6 +6,8 @@ package struct AnswerRules: Sendable {
     package var codeErrors: [ErrorRule]
     /// What a refused refresh means, likewise.
     package var refreshErrors: [ErrorRule]
+    /// Whether a wrong client secret is answered as a dead refresh token is, so that a refusal must be looked into.
+    package var isDeathConfirmed = false
     /// Members that hold the provider's correlation id, in the order in which they are looked for.
     package var correlationMembers: [String]
     /// Header fields that hold it; compared without regard to case.

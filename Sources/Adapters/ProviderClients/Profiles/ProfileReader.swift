@@ -24,6 +24,8 @@ package struct ProfileReader: Sendable {
         var statement = StatementReader(rules, sent).read(answer, body, complaint)
         // A page for people comes from something in front of the provider, and is not the provider's word.
         if answer.status == 401 || answer.status == 403, body.kind != .html { return .refused(statement) }
+        // Of the standard's words (RFC 6750, section 3.1) this one means a 401, whatever stands above it.
+        if answer.status == 400, complaint.isError("invalid_token") { return .refused(statement) }
         if answer.isSuccess, complaint.error == nil {
             // A page that came with success may show the person's attributes.
             statement.errorDescription = isSigned ? "the answer is a signed JWT" : nil

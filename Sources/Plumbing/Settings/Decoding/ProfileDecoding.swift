@@ -12,6 +12,7 @@ extension ProfileSettings {
         codeLifetime = section.duration("code_lifetime")
         codeErrors = section.sections("code_errors").map(Self.errorRule)
         refreshErrors = section.sections("refresh_errors").map(Self.errorRule)
+        isDeathConfirmed = section.boolean("confirm_grant_dead") ?? false
         correlationMembers = section.texts("correlation_members") ?? []
         correlationHeaders = section.texts("correlation_headers") ?? []
         lifetimeUnit = section.choice("lifetime_unit", of: LifetimeUnit.self) ?? .seconds

@@ -6,6 +6,7 @@ struct ProviderPlace {
     private let preset: ProfilePresets.EnvironmentPreset?
     private let apiURL: String?
     private let userinfoSchema: String?
+    private let isPresetKnown: Bool
 
     init(_ section: inout SectionReader, preset: ProfileSettings?) {
         let environment = section.choice("environment", of: ProviderSettings.Environment.self)
@@ -14,6 +15,7 @@ struct ProviderPlace {
         self.environment = environment
         let known = preset?.presets.environments.first { $0.environment == environment }
         self.preset = known
+        isPresetKnown = preset != nil
         // Endpoints begin with a slash.
         self.apiURL = (apiURL ?? known?.apiURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         if let preset {
@@ -28,7 +30,8 @@ struct ProviderPlace {
         let words = profile.presets.environments.map(\.environment.rawValue)
         if words.isEmpty {
             for key in ["environment", "api_url"] where section.has(key) {
-                section.fail(key, "the preset \(profile.name) has one place, which it knows; leave it out")
+                let places = profile.presets.endpoints.token == nil ? "no environments" : "one place, which it knows"
+                section.fail(key, "the preset \(profile.name) has \(places); leave it out")
             }
         } else if !section.has("environment") {
             section.fail("environment", "is missing; write one of \(words.joined(separator: ", "))")
@@ -56,9 +59,11 @@ struct ProviderPlace {
             userinfo: section.endpoint("userinfo_endpoint") ?? filledIn(schema ?? facts.endpoints.userinfo),
             jwks: section.endpoint("jwks_uri") ?? filledIn(facts.endpoints.jwks),
             revocation: section.endpoint("revocation_endpoint") ?? filledIn(facts.endpoints.revocation))
-        let hasSource = section.has("preset") || section.has("issuer") || section.has("token_endpoint")
-        if !hasSource {
-            section.fail("token_endpoint", "is missing; give it, or the issuer, or a preset")
+        let hasSource = section.has("issuer") || section.has("token_endpoint") || facts.endpoints.token != nil
+        // Of a preset that is not known nobody knows what it has.
+        if !hasSource, isPresetKnown || !section.has("preset") {
+            let other = isPresetKnown ? "; the preset knows no addresses" : ", or a preset"
+            section.fail("token_endpoint", "is missing; give it, or the issuer\(other)")
         }
         return endpoints
     }

@@ -45,6 +45,9 @@ package struct ProfileSettings: Sendable {
     package var codeErrors: [ErrorRule]
     /// What a refused refresh means; likewise.
     package var refreshErrors: [ErrorRule]
+    /// Whether the provider answers a wrong client secret as it answers a dead refresh token. Then a grant is called dead
+    /// only once a code that cannot be valid has shown that the secret is taken.
+    package var isDeathConfirmed: Bool
     /// Member names of the provider's correlation id in answers, and header names, in the order they are looked for.
     package var correlationMembers: [String]
     package var correlationHeaders: [String]

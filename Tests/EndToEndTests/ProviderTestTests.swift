@@ -92,7 +92,7 @@ struct ProviderTestTests {
     }
 }
 
-private func base64(_ text: String) -> String {
+func base64(_ text: String) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     let bytes = Array(text.utf8)
     return stride(from: 0, to: bytes.count, by: 3).map { start in

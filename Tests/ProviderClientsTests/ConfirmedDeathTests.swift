@@ -55,7 +55,8 @@ struct ConfirmedDeathTests {
                         errorClass: .grantDead)
                 ]
                 definition.answers.isDeathConfirmed = isConfirmed
-                let connection = CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client })
+                let connection = CurlProviderConnection(
+                    definition, timekeeper: FixedTime(), order: nil, client: { client })
                 return await connection.refresh(SecretText("R1")) { true }
             }
         }

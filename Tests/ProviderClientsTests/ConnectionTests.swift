@@ -177,7 +177,7 @@ struct ConnectionTests {
     func notSent(url: String, name: String) async throws {
         let outcome = try await withClient { client in
             let connection = CurlProviderConnection(
-                Definitions.payPal(tokenEndpoint: url), timekeeper: FixedTime(), client: { client })
+                Definitions.payPal(tokenEndpoint: url), timekeeper: FixedTime(), order: nil, client: { client })
             return await connection.exchange(try code("c"), sdk).name
         }
         #expect(outcome == name)
@@ -199,7 +199,8 @@ struct ConnectionTests {
             try await withClient { client in
                 let definition = Definitions.payPal(
                     userinfoEndpoint: provider.url("/v1/identity/oauth2/userinfo?schema=paypalv1.1"))
-                let connection = CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client })
+                let connection = CurlProviderConnection(
+                    definition, timekeeper: FixedTime(), order: nil, client: { client })
                 _ = await connection.profile(accessToken: SecretText("A"), limit: .seconds(20))
             }
         }
@@ -210,7 +211,8 @@ struct ConnectionTests {
 
     @Test("without a client nothing is sent")
     func noClient() async throws {
-        let connection = CurlProviderConnection(Definitions.payPal(), timekeeper: FixedTime(), client: { nil })
+        let connection = CurlProviderConnection(
+            Definitions.payPal(), timekeeper: FixedTime(), order: nil, client: { nil })
         #expect(await connection.refresh(SecretText("R")) { true }.name == "not sent: stopped")
         #expect(connection.facts.issuer.clientID == "ID")
     }
@@ -218,7 +220,7 @@ struct ConnectionTests {
     @Test("a provider without userinfo has no profile to give")
     func noUserinfo() async throws {
         let connection = CurlProviderConnection(
-            Definitions.generic(.none), timekeeper: FixedTime(), client: { nil })
+            Definitions.generic(.none), timekeeper: FixedTime(), order: nil, client: { nil })
         guard case .refused(let statement) = await connection.profile(accessToken: SecretText("A"), limit: .seconds(1))
         else {
             Issue.record("not refused")
@@ -246,7 +248,8 @@ struct ConnectionTests {
                     tokenEndpoint: provider.url("/v1/oauth2/token"),
                     userinfoEndpoint: provider.url("/v1/identity/openidconnect/userinfo/?schema=openid"), answer: answer
                 )
-                try await body(CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client }))
+                try await body(
+                    CurlProviderConnection(definition, timekeeper: FixedTime(), order: nil, client: { client }))
             }
         }
     }

@@ -99,6 +99,7 @@ private struct ScriptedConnection: ProviderConnection {
     func refresh(_ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool) async -> TokenOutcome { outcome }
     func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome { .revoked }
     func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome { profile }
+    func takeProvenSecret() -> BlindIndex? { nil }
 }
 
 /// Each look at the clock is a quarter of a second after the last.

@@ -111,13 +111,13 @@ struct RevocationTests {
     func unreachable() async throws {
         let outcome = try await withClient { client in
             let definition = Definitions.payPal(revocationEndpoint: "http://127.0.0.1:1/revoke")
-            return await CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client })
+            return await CurlProviderConnection(definition, timekeeper: FixedTime(), order: nil, client: { client })
                 .revoke(SecretText("T"), kind: .refreshToken)
         }
         #expect(outcome.name == "failed" && outcome.statement?.status == 0)
         let stopped = CurlProviderConnection(
             Definitions.payPal(revocationEndpoint: "http://127.0.0.1:1/revoke"), timekeeper: FixedTime(),
-            client: { nil })
+            order: nil, client: { nil })
         #expect(await stopped.revoke(SecretText("T"), kind: .accessToken).name == "failed")
     }
 
@@ -145,7 +145,8 @@ struct RevocationTests {
                 let definition = Definitions.payPal(
                     tokenEndpoint: provider.url("/v1/oauth2/token"), revocationEndpoint: path.map(provider.url),
                     total: total)
-                let connection = CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client })
+                let connection = CurlProviderConnection(
+                    definition, timekeeper: FixedTime(), order: nil, client: { client })
                 var outcomes: [RevocationOutcome] = []
                 for kind in kinds { outcomes.append(await connection.revoke(SecretText("T/1+"), kind: kind)) }
                 return outcomes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
 import NativeCurl
+import NativeSystem
 import Testing
 
 @testable import ProviderClients
@@ -29,9 +30,66 @@ struct SecretsInOrderTests {
     }
 
     @Test(
+        "whatever says that our credentials are no good makes the next secret go out",
+        arguments: [
+            ("400 Bad Request", #"{"error":"unauthorized_client"}"#), ("401 Unauthorized", ""),
+            ("401 Unauthorized", "{}"), ("403 Forbidden", ""),
+        ])
+    func refusals(status: String, body: String) async throws {
+        let provider = ScriptedProvider([.json(status, body), Self.granted])
+        try await withSecrets(["NEW", "OLD"], at: provider) { connection in
+            #expect(await exchange(with: connection)?.granted != nil)
+        }
+        #expect(provider.requests.map(secret) == [Self.first, Self.second])
+    }
+
+    @Test(
+        "a 401 or 403 to a revocation does as well, though it names nothing", arguments: ["401 Unauthorized", "403 No"])
+    func revocations(status: String) async throws {
+        let provider = ScriptedProvider([.json(status, ""), .json("200 OK", "")])
+        try await withSecrets(["NEW", "OLD"], at: provider) { connection in
+            guard case .revoked = await connection.revoke(SecretText("R1"), kind: .refreshToken) else {
+                Issue.record("not revoked")
+                return
+            }
+        }
+        #expect(provider.requests.map(secret) == [Self.first, Self.second])
+    }
+
+    @Test("what another process has found out is followed, and what this one finds out is told once")
+    func shared() async throws {
+        let provider = ScriptedProvider([Self.refused, Self.granted, Self.granted, Self.granted])
+        let known = Locked<BlindIndex?>(nil)
+        let order = SecretOrder(
+            digest: { BlindIndex(Array($0.reveal().utf8)) }, first: { known.withLock { $0 } })
+        try await withSecrets(["NEW", "OLD"], at: provider, order: order) { connection in
+            _ = await exchange(with: connection)
+            let proven = connection.takeProvenSecret()
+            #expect(proven == BlindIndex(Array("OLD".utf8)))
+            #expect(connection.takeProvenSecret() == nil)
+            known.withLock { $0 = proven }
+            _ = await exchange(with: connection)
+            known.withLock { $0 = BlindIndex(Array("NEW".utf8)) }
+            _ = await exchange(with: connection)
+            #expect(connection.takeProvenSecret() == nil)
+        }
+        #expect(provider.requests.map(secret) == [Self.first, Self.second, Self.second, Self.first])
+    }
+
+    @Test("a secret that the store knows and the configuration does not changes no order")
+    func forgotten() async throws {
+        let provider = ScriptedProvider([Self.granted])
+        let order = SecretOrder(
+            digest: { BlindIndex(Array($0.reveal().utf8)) }, first: { BlindIndex(Array("OLDEST".utf8)) })
+        try await withSecrets(["NEW", "OLD"], at: provider, order: order) { _ = await exchange(with: $0) }
+        #expect(provider.requests.map(secret) == [Self.first])
+    }
+
+    @Test(
         "no other answer makes a code or a refresh token go out a second time",
         arguments: [
-            ("401 Unauthorized", "", "credentials refused"), ("403 Forbidden", "", "credentials refused"),
+            ("401 Unauthorized", #"{"error":"invalid_grant"}"#, "rejected"),
+            ("403 Forbidden", "<html>no</html>", "request refused"),
             ("400 Bad Request", #"{"error":"invalid_grant"}"#, "rejected"),
             ("400 Bad Request", #"{"error":"invalid_request"}"#, "rejected"),
             ("500 Internal Server Error", #"{"error":"invalid_client"}"#, "unknown: serverError"),
@@ -87,7 +145,7 @@ struct SecretsInOrderTests {
     }
 
     private func withSecrets(
-        _ secrets: [String], at provider: ScriptedProvider,
+        _ secrets: [String], at provider: ScriptedProvider, order: SecretOrder? = nil,
         _ body: @Sendable (CurlProviderConnection) async throws -> Void
     ) async throws {
         try await provider.serving {
@@ -95,7 +153,8 @@ struct SecretsInOrderTests {
                 var definition = Definitions.payPal(
                     tokenEndpoint: provider.url("/token"), revocationEndpoint: provider.url("/revoke"))
                 definition.authentications = secrets.map { .basic(secret: SecretText($0), encoding: .rfc6749) }
-                try await body(CurlProviderConnection(definition, timekeeper: FixedTime(), client: { client }))
+                try await body(
+                    CurlProviderConnection(definition, timekeeper: FixedTime(), order: order, client: { client }))
             }
         }
     }

@@ -8,6 +8,7 @@ struct BlindIndexing: Sendable {
     enum Purpose: String {
         case code, subject, end
         case providerSubject = "provider_subject"
+        case clientSecret = "client_secret"
     }
 
     private let key: HMACSHA256
@@ -42,6 +43,10 @@ extension RingVault {
         code.withText { text in
             indexing.index(.code, provider.name, provider.environment, clientID, text, subject?.text)
         }
+    }
+
+    package func digest(ofClientSecret secret: SecretText, provider: ProviderKey, clientID: String) -> BlindIndex {
+        indexing.index(.clientSecret, provider.name, provider.environment, clientID, secret.reveal())
     }
 
     package func index(of subject: Subject) -> BlindIndex { indexing.index(.subject, subject.text) }

@@ -66,4 +66,6 @@ package final class BudgetedConnection: ProviderConnection {
         budgets.spend(facts.key.name)
         return await inner.profile(accessToken: accessToken, limit: limit)
     }
+
+    package func takeProvenSecret() -> BlindIndex? { inner.takeProvenSecret() }
 }

@@ -81,7 +81,9 @@ struct Gateway: Sendable {
             clients += own
             let loops = place.loops
             connections.append(
-                CurlProviderConnection(definition, timekeeper: place.time) {
+                CurlProviderConnection(
+                    definition, timekeeper: place.time, order: SecretOrder(of: definition.facts, store, vault)
+                ) {
                     loops.current.flatMap { current in own.first { $0.loop === current } }
                 })
         }

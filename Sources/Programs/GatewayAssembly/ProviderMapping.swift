@@ -2,6 +2,7 @@
 import Consents
 import ProviderClients
 import Settings
+import TokenVaults
 
 /// Makes of a configured provider what its client needs.
 extension ProviderDefinition {
@@ -19,6 +20,17 @@ extension ProviderDefinition {
                 http2: settings.connection.http2, caFile: settings.connection.caFile,
                 proxy: settings.connection.proxy.map { SecretText($0.reveal()) },
                 noProxy: settings.connection.noProxy))
+    }
+}
+
+extension SecretOrder {
+    /// By digests under the ring's index key, in the provider's row.
+    init(of facts: ProviderFacts, _ store: any ConsentStore, _ vault: RingVault) {
+        self.init(
+            digest: { secret in
+                vault.digest(ofClientSecret: secret, provider: facts.key, clientID: facts.issuer.clientID)
+            },
+            first: { (try? await store.firstSecret(of: facts.key)).flatMap { $0 } })
     }
 }
 

@@ -40,7 +40,7 @@ struct ProviderTest: Sendable {
             return [CheckFinding(.error, error.sentence)]
         }
         let connect = { @Sendable [loops = place.loops, time = place.time] (definition: ProviderDefinition) in
-            CurlProviderConnection(definition, timekeeper: time) {
+            CurlProviderConnection(definition, timekeeper: time, order: nil) {
                 loops.current.flatMap { current in clients.first { $0.loop === current } }
             }
         }

@@ -4,7 +4,7 @@ package import NativeCurl
 import NativeSystem
 
 /// A provider over libcurl. It sends each request once and repeats nothing: a refused or lost one is told as such. Only
-/// where the provider refuses the client's secret, and so has taken nothing, the next configured secret is tried.
+/// where the provider refuses the client's credentials, and so has taken nothing, the next configured secret is tried.
 package final class CurlProviderConnection: ProviderConnection {
     private let definition: ProviderDefinition
     private let secrets: Locked<SecretsInOrder>
@@ -12,14 +12,17 @@ package final class CurlProviderConnection: ProviderConnection {
     private let profiles: ProfileReader
     private let revocations: RevocationReader
     private let timekeeper: any Timekeeper
+    private let order: SecretOrder?
     private let client: @Sendable () -> CurlClient?
 
     /// - Parameters:
     ///   - timekeeper: tells civil time, for a `Retry-After` that is a date.
+    ///   - order: what all processes know of the client's secrets; nil where this connection goes by its own calls.
     ///   - client: the client of the loop that the caller is on, made with the definition's `curlConfiguration`; nil
     ///     where the caller is on no loop, or the loops are being stopped: then nothing is sent.
     package init(
-        _ definition: ProviderDefinition, timekeeper: any Timekeeper, client: @escaping @Sendable () -> CurlClient?
+        _ definition: ProviderDefinition, timekeeper: any Timekeeper, order: SecretOrder?,
+        client: @escaping @Sendable () -> CurlClient?
     ) {
         self.definition = definition
         secrets = Locked(SecretsInOrder(definition))
@@ -27,6 +30,7 @@ package final class CurlProviderConnection: ProviderConnection {
         profiles = ProfileReader(definition.claims, definition.answers)
         revocations = RevocationReader(definition.answers)
         self.timekeeper = timekeeper
+        self.order = order
         self.client = client
     }
 
@@ -50,19 +54,19 @@ package final class CurlProviderConnection: ProviderConnection {
         await spend(as: .refresh, fence: fence) { $0.refresh(refreshToken) }
     }
 
-    /// Sends with the secret that worked last, and with the next ones while the provider refuses the secret by name.
+    /// Sends with the secret that worked last, and with the next ones while the provider refuses our credentials: what
+    /// it refuses for that it has not taken (refresh.md, *What an outcome means*).
     private func spend(
         as call: TokenReader.Call, fence: (@Sendable () -> Bool)?, _ request: (RequestBuilder) -> ProviderRequest
     ) async -> TokenOutcome {
+        if secrets.withLock({ $0.areInQuestion }) { await learnOrder() }
         var candidates = secrets.withLock { $0.candidates }[...]
         while let candidate = candidates.popFirst() {
             var outcome = await spend(request(candidate.builder), as: call, fence: fence)
             if call == .refresh, definition.answers.isDeathConfirmed, case .rejected(let statement) = outcome {
                 outcome = await confirmed(statement, candidate.builder)
             }
-            if case .credentialsRefused(let statement) = outcome, statement.refusesSecretByName, !candidates.isEmpty {
-                continue
-            }
+            if case .credentialsRefused = outcome, !candidates.isEmpty { continue }
             if case .granted = outcome { secrets.withLock { $0.prefer(candidate) } }
             return outcome
         }
@@ -85,15 +89,27 @@ package final class CurlProviderConnection: ProviderConnection {
     }
 
     package func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome {
+        if secrets.withLock({ $0.areInQuestion }) { await learnOrder() }
         var candidates = secrets.withLock { $0.candidates }[...]
         while let candidate = candidates.popFirst() {
             guard let request = candidate.builder.revocation(token, kind) else { return .unsupported }
             let outcome = await revoke(request)
-            if case .failed(let statement, _) = outcome, statement.refusesSecretByName, !candidates.isEmpty { continue }
+            if outcome.refusesCredentials, !candidates.isEmpty { continue }
             if case .revoked = outcome { secrets.withLock { $0.prefer(candidate) } }
             return outcome
         }
         return .unsupported
+    }
+
+    /// Takes over what other processes have found out; asked only where there are several secrets.
+    private func learnOrder() async {
+        guard let order, let first = await order.first() else { return }
+        secrets.withLock { $0.follow(first, order.digest) }
+    }
+
+    package func takeProvenSecret() -> BlindIndex? {
+        guard let order else { return nil }
+        return secrets.withLock { $0.takeNews() }.map(order.digest)
     }
 
     private func revoke(_ request: ProviderRequest) async -> RevocationOutcome {

@@ -78,6 +78,8 @@ package final class MeasuredConnection: ProviderConnection {
         return outcome
     }
 
+    package func takeProvenSecret() -> BlindIndex? { inner.takeProvenSecret() }
+
     private func tell(_ call: ProviderCall, _ measured: MeasuredOutcome, _ heard: HeardStatus, since start: Duration) {
         let duration = time.monotonic - start
         let series = calls[call]

@@ -3,7 +3,8 @@
 package protocol ProviderConnection: Sendable {
     var facts: ProviderFacts { get }
 
-    /// Spends a code. One request; it is never sent again, and listened to until `answer`.
+    /// Spends a code. One request, listened to until `answer` and never sent again, but with the next client secret
+    /// where the provider has refused ours, and so has taken nothing.
     func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome
     /// Spends a refresh token, likewise. No `scope` parameter is sent.
     /// - Parameter fence: asked right before the first byte leaves; false keeps the request from being sent.
@@ -13,6 +14,9 @@ package protocol ProviderConnection: Sendable {
     /// Asks userinfo for the attributes.
     /// - Parameter limit: how long to wait at most.
     func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome
+    /// Which of several client secrets has worked where another was thought to go first: news for the store, handed out
+    /// once, after what the call brought is kept. Nil where there is none, as where one secret is configured.
+    func takeProvenSecret() -> BlindIndex?
 }
 
 /// What the use cases must know of a provider; the rest is its adapter's.

@@ -41,6 +41,8 @@ package protocol TokenVault: Ledger {
     /// - Parameter subject: part of the digest for a provider whose mock environment hands out one code for ever.
     func digest(of code: borrowing AuthorizationCode, provider: ProviderKey, clientID: String, subject: Subject?)
         -> BlindIndex
+    /// How one of a client's secrets is known to the store.
+    func digest(ofClientSecret secret: SecretText, provider: ProviderKey, clientID: String) -> BlindIndex
     /// SHA-256 of a token in lower-case hexadecimal, as callers name one that was refused to them.
     func fingerprint(of token: SecretText) -> String
     func index(of subject: Subject) -> BlindIndex

@@ -34,6 +34,10 @@ final class RefreshSettling: Sendable {
                 () async throws(StoreFailure) in
                 try await flight.store.saveTokens(write)
             }
+            if let secret = grant.connection.takeProvenSecret() {
+                let tell = TellProvenSecret(store: flight.store, time: flight.time, log: flight.log)
+                await tell(secret, of: grant.known.provider)
+            }
             switch kept {
             case .stored(.written), .stored(.alreadyWritten), .stored(.verdictHeld):
                 await enrich(write, accessToken: answer.tokens.accessToken)

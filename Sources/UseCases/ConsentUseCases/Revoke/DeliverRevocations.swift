@@ -55,7 +55,12 @@ package final class DeliverRevocations: Sendable {
             return .failed(ProviderStatement(status: 0), retryAfter: nil)
         }
         do {
-            return await connection.revoke(try vault.openToken(draft.token, outbox: draft.id), kind: draft.kind)
+            let token = try vault.openToken(draft.token, outbox: draft.id)
+            let outcome = await connection.revoke(token, kind: draft.kind)
+            if let secret = connection.takeProvenSecret() {
+                await TellProvenSecret(store: store, time: time, log: log)(secret, of: draft.provider)
+            }
+            return outcome
         } catch {
             log.error("a token in the outbox cannot be opened", [Fact(.reason, "\(error)")])
             return .refused(ProviderStatement(status: 0))

@@ -78,6 +78,13 @@ struct ProviderHealthTests {
                 .begin(93, 3, .refresh), .event(94, .succeeded(grant(3)), 3), .ask(94, .refresh, "free"),
             ]),
         Table(
+            name: "a refresh that a dead process left on the wire leaves one trial at a time, the first at once",
+            steps: [
+                .event(0, .abandoned, 1), .ask(0, .refresh, "trial"), .ask(0, .exchange, "free"),
+                .begin(0, 2, .refresh), .ask(1, .refresh, "breaker 6"), .event(2, .abandoned, 3),
+                .ask(2, .refresh, "breaker 7"), .event(3, .succeeded(grant(2)), 2), .ask(3, .refresh, "free"),
+            ]),
+        Table(
             name: "an unknown outcome that costs no grant changes nothing",
             steps: [.event(0, .unknown(costsGrants: false), 1), .ask(0, .refresh, "free")]),
         Table(
@@ -151,7 +158,7 @@ struct ProviderHealthTests {
     @Test("a success after anything leaves nothing that costs a write")
     func clean() {
         for event in [
-            HealthEvent.throttled(retryAfter: .seconds(1)), .unreachable, .unknown(costsGrants: true),
+            HealthEvent.throttled(retryAfter: .seconds(1)), .unreachable, .unknown(costsGrants: true), .abandoned,
             .credentialsRefused(Self.grant(1), isByName: true), .codeRefused, .requestRefused, .nothing,
         ] {
             var health = ProviderHealth()
@@ -161,6 +168,22 @@ struct ProviderHealthTests {
             health.recoverySince = nil
             #expect(health.isClean, "\(event)")
         }
+    }
+
+    @Test(
+        "what came before the first death counts: with 19 others the eleventh death is too many, with four the fifth",
+        arguments: [(19, 11), (25, 11), (4, 5), (0, 5), (6, 7), (10, 11)])
+    func recalled(earlier: Int, deaths: Int) {
+        var health = ProviderHealth()
+        let known = (0..<earlier).map { Self.id(UInt64(1000 + $0)) }
+        health.recall(known, at: Self.start)
+        for number in 1...deaths {
+            #expect(health.brakeSince == nil, "after \(number - 1)")
+            health.on(
+                .declaredDead(Self.grant(UInt64(number))), of: Self.attempt(1), at: Self.at(number), spread: 0)
+        }
+        #expect(health.brakeSince == Self.at(deaths))
+        #expect(health.verdicts.verdicts.count == min(20, earlier + deaths))
     }
 
     @Test("a window of verdicts is read back as it was written")

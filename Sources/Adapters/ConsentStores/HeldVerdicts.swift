@@ -10,7 +10,7 @@ extension SQLStore {
             case .confirm:
                 try rules.confirm(provider, limit: limit, caller: caller, at: now, in: connection)
             case .dismiss:
-                try rules.dismiss(provider, caller: caller, at: now, in: connection)
+                try rules.dismiss(provider, at: now, in: connection)
             }
         }
     }
@@ -48,27 +48,63 @@ extension WritingRules {
         try connection.rows(changedBy: VerdictQueries.drop, id) > 0
     }
 
-    /// Lets the brake go: what was held is tried again, and so is what was declared dead just before.
-    func letGo(
-        _ health: inout ProviderHealth, of provider: ProviderKey, at now: Instant, caller: String,
-        in connection: borrowing SQLConnection
+    func isHeld(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
+        let row = try connection.prepare(VerdictQueries.isHeld)
+        try row.bind(id)
+        return try row.step()
+    }
+
+    /// Whether a grant whose verdict is held may be the next trial.
+    func isHeldDue(at provider: ProviderKey, _ now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError) -> Bool
+    {
+        let row = try connection.prepare(VerdictQueries.isHeldDue)
+        try row.bind(provider.name, provider.environmentColumn, now)
+        return try row.step()
+    }
+
+    /// Holds the verdicts that made the brake hold, too: whose tokens are kept is `failing` again, and due as a trial.
+    func holdToo(
+        _ grants: [ConsentID], of provider: ProviderKey, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) {
-        try connection.run(VerdictQueries.dropAll, provider.name, provider.environmentColumn)
-        for id in health.releaseBrake(at: now) {
-            guard try connection.rows(changedBy: VerdictQueries.revive, now, now, id) > 0 else { continue }
+        for id in grants {
+            let row = try connection.prepare(VerdictQueries.condemned)
+            try row.bind(id)
+            guard try row.step() else { continue }
+            let generation = row.integer()
+            let reason = try row.word(StatusReason.self)
+            try connection.run(VerdictQueries.revive, now, now, id)
+            try keepVerdict(reason, on: id, generation: generation, of: provider, at: now, in: connection)
             let event = EventDraft(
-                type: .refreshFailed, at: now, caller: caller, requestID: nil,
-                data: ["failure": .text("verdict_dismissed")])
+                type: .refreshFailed, at: now, caller: "gateway", requestID: nil,
+                data: ["failure": .text("verdict_held")])
             try append([event], to: id, in: connection)
         }
     }
 
+    /// Another grant got tokens while the brake holds: some whose verdicts are held are to be trials soon, whatever
+    /// their backoff says.
+    func hurryHeld(of provider: ProviderKey, at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError)
+    {
+        try connection.run(VerdictQueries.hurry, now, provider.name, provider.environmentColumn, now)
+    }
+
+    /// Lets the brake go: what was held is `failing` like any other, and spread over the time from now.
+    func letGo(
+        _ health: inout ProviderHealth, of provider: ProviderKey, at now: Instant,
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
+        try connection.run(VerdictQueries.dropAll, provider.name, provider.environmentColumn)
+        health.releaseBrake(at: now)
+    }
+
     fileprivate func dismiss(
-        _ provider: ProviderKey, caller: String, at now: Instant, in connection: borrowing SQLConnection
+        _ provider: ProviderKey, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> VerdictsDecided {
         let held = try verdicts(of: provider, limit: .max, in: connection).count
         if var health = try health(of: provider, in: connection), held > 0 || health.brakeSince != nil {
-            try letGo(&health, of: provider, at: now, caller: caller, in: connection)
+            try letGo(&health, of: provider, at: now, in: connection)
             try keep(health, of: provider, at: now, in: connection)
         }
         return VerdictsDecided(count: held, isPart: false)
@@ -91,7 +127,7 @@ extension WritingRules {
         }
         if held.count == limit { return VerdictsDecided(count: held.count, isPart: true) }
         if var health = try health(of: provider, in: connection), health.brakeSince != nil {
-            _ = health.releaseBrake(at: now)
+            health.releaseBrake(at: now)
             try keep(health, of: provider, at: now, in: connection)
         }
         return VerdictsDecided(count: held.count, isPart: false)
@@ -143,13 +179,33 @@ private enum VerdictQueries {
             unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL
         WHERE id = ? AND generation = ? AND status IN ('active', 'failing') AND attempt_phase IS DISTINCT FROM 'sent'
         """)
+    static let isHeld = SQLQuery("SELECT 1 FROM held_verdicts WHERE consent_id = ?")
+    static let isHeldDue = SQLQuery(
+        """
+        SELECT 1 FROM held_verdicts h JOIN consents c ON c.id = h.consent_id
+        WHERE h.provider = ? AND h.environment = ? AND c.status = 'failing' AND c.attempt_phase IS NULL
+            AND c.due_at <= ?
+        LIMIT 1
+        """)
+    static let hurry = SQLQuery(
+        """
+        UPDATE consents SET due_at = ?
+        WHERE id IN (SELECT consent_id FROM held_verdicts WHERE provider = ? AND environment = ? ORDER BY at LIMIT 20)
+            AND status = 'failing' AND attempt_phase IS NULL AND due_at > ?
+        """)
+    /// A verdict over what a copy of the store brought back is expected, and stays.
+    static let condemned = SQLQuery(
+        """
+        SELECT generation, status_reason FROM consents
+        WHERE id = ? AND status = 'reauthorization_required'
+            AND (status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation')
+            AND tokens_sealed IS NOT NULL
+        """)
     static let revive = SQLQuery(
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
             last_outcome = 'failing', due_at = ?, updated_at = ?
-        WHERE id = ? AND status = 'reauthorization_required'
-            AND (status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation')
-            AND tokens_sealed IS NOT NULL
+        WHERE id = ?
         """)
     static let failing = SQLQuery(
         """

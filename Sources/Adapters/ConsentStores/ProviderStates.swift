@@ -107,14 +107,19 @@ extension WritingRules {
 
     /// Whether the attempt may be made; where it is the trial it is so from now on.
     func permit(
-        _ asker: ProviderAsker, _ attempt: AttemptID, lease: Duration, at provider: ProviderKey,
-        _ known: ProviderHealth? = nil, now: Instant, in connection: borrowing SQLConnection
+        _ asker: ProviderAsker, _ attempt: AttemptID, of grant: ConsentID? = nil, lease: Duration,
+        at provider: ProviderKey, _ known: ProviderHealth? = nil, now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> CallPermit {
         var found = known
         if found == nil { found = try health(of: provider, in: connection) }
         guard var health = found else { return .free }
         let permit = health.permit(asker, at: now)
         if permit == .trial {
+            if let grant, asker == .refresh, health.isKeptForHeld(at: now),
+                try !isHeld(grant, in: connection), try isHeldDue(at: provider, now, in: connection)
+            {
+                return .blocked(until: now.advanced(by: HealthLimits.trialPoll), .brake)
+            }
             health.begin(attempt, for: lease, at: now)
             try keep(health, of: provider, at: now, in: connection)
         }
@@ -128,15 +133,38 @@ extension WritingRules {
     {
         let before = try health(of: note.provider, in: connection) ?? ProviderHealth()
         var after = before
+        if case .declaredDead(.grant(let id)) = note.event, after.verdicts.isBlank(at: now) {
+            after.recall(try earlierGrants(of: note.provider, but: id, in: connection), at: now)
+        }
         after.on(note.event, of: attempt, at: now, spread: note.spread)
-        if case .succeeded(.grant(let id)) = note.event, after.brakeSince != nil,
-            try dropVerdict(on: id, in: connection)
-        {
-            // What was declared dead has got tokens: the provider has taken its word back.
-            try letGo(&after, of: note.provider, at: now, caller: "gateway", in: connection)
+        if case .declaredDead(.grant(let id)) = note.event, before.brakeSince == nil, after.brakeSince != nil {
+            let condemned = after.verdicts.recentDeaths(at: now).filter { $0 != id }
+            try holdToo(condemned, of: note.provider, at: now, in: connection)
+        }
+        if case .succeeded(.grant(let id)) = note.event, after.brakeSince != nil {
+            if try dropVerdict(on: id, in: connection) {
+                // What was declared dead has got tokens: the provider has taken its word back.
+                try letGo(&after, of: note.provider, at: now, in: connection)
+            } else {
+                try hurryHeld(of: note.provider, at: now, in: connection)
+            }
         }
         if after != before { try keep(after, of: note.provider, at: now, in: connection) }
         return after
+    }
+}
+
+extension WritingRules {
+    /// Other grants of a provider that came out somehow, however long ago; looked for among so many, so that one that
+    /// has a million fresh grants costs no more. Where they are not found the brake holds a little sooner.
+    private func earlierGrants(
+        of provider: ProviderKey, but grant: ConsentID, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> [ConsentID] {
+        let rows = try connection.prepare(StateQueries.earlier)
+        try rows.bind(provider.name, provider.environmentColumn, grant, VerdictWindow.recalled)
+        var found: [ConsentID] = []
+        while try rows.step() { found.append(ConsentID(try rows.identifier())) }
+        return found
     }
 }
 
@@ -170,6 +198,13 @@ private enum StateQueries {
             trial_attempt = excluded.trial_attempt, trial_until = excluded.trial_until,
             next_trial_at = excluded.next_trial_at, recovery_since = excluded.recovery_since,
             updated_at = excluded.updated_at
+        """)
+    static let earlier = SQLQuery(
+        """
+        SELECT id FROM (
+            SELECT id, last_refreshed_at, last_outcome FROM consents WHERE provider = ? AND environment = ? LIMIT 1000
+        ) AS some
+        WHERE id <> ? AND (last_refreshed_at IS NOT NULL OR last_outcome = 'over') LIMIT ?
         """)
     static let firstSecret = SQLQuery(
         "SELECT first_secret_digest FROM provider_states WHERE provider = ? AND environment = ?")

@@ -17,6 +17,9 @@ package enum HealthEvent: Sendable, Equatable {
     /// Nobody knows what became of it.
     /// - Parameter costsGrants: whether sending the same again may end the grant.
     case unknown(costsGrants: Bool)
+    /// A process ended with a refresh on the wire, and nobody knows what became of it. That may cost a grant as any
+    /// unknown outcome does, and tells nothing bad of the provider: the first trial waits for nothing.
+    case abandoned
     /// Our credentials were refused, after all secrets were tried.
     /// - Parameter isByName: as `invalid_client` or `unauthorized_client`; else a bare 401 or 403.
     case credentialsRefused(HealthWitness, isByName: Bool)

@@ -6,7 +6,8 @@
 /// - *Gate*: nobody calls before its time (429, 503).
 /// - *Breaker*: open after failures in a row, or after one unknown outcome that may cost grants; one trial at a time.
 /// - *Pause*: our credentials are refused; one trial a minute, an operator's at once.
-/// - *Brake*: too many grants were declared dead; further verdicts are held, one trial a minute goes on.
+/// - *Brake*: too many grants were declared dead; these and further verdicts are held, and one trial a minute goes on
+///   until one of those grants gets tokens.
 package struct ProviderHealth: Sendable, Equatable {
     package struct Gate: Sendable, Equatable {
         package var since: Instant
@@ -96,6 +97,7 @@ package struct ProviderHealth: Sendable, Equatable {
         case .unreachable: fail(isTrial: isTrial, at: now, spread: spread)
         case .unknown(let costsGrants):
             if costsGrants { openForUnknown(isTrial: isTrial, at: now, spread: spread) }
+        case .abandoned: openForAbandoned(at: now)
         case .credentialsRefused(let witness, let isByName):
             reach(at: now)
             accuse(witness, isByName: isByName, at: now)
@@ -151,6 +153,12 @@ package struct ProviderHealth: Sendable, Equatable {
         if isTrial { waitLonger(breaker, at: now, spread: spread) }
     }
 
+    private mutating func openForAbandoned(at now: Instant) {
+        guard breaker == nil else { return }
+        breaker = Breaker(since: now, reason: .unknown, failedTrials: 0)
+        nextTrialAt = nil
+    }
+
     private mutating func open(_ reason: Breaker.Reason, at now: Instant, spread: Double) {
         let opened = Breaker(since: now, reason: reason, failedTrials: 0)
         breaker = opened
@@ -186,24 +194,29 @@ package struct ProviderHealth: Sendable, Equatable {
     }
 
     /// Lets the brake go: by an operator's decision, or because a grant that was declared dead has got tokens.
-    /// - Returns: the grants that were declared dead before it held.
-    package mutating func releaseBrake(at now: Instant) -> [ConsentID] {
-        let condemned = verdicts.recentDeaths(at: brakeSince ?? now)
+    package mutating func releaseBrake(at now: Instant) {
         brakeSince = nil
         verdicts = VerdictWindow()
         recoverySince = now
         tidy(at: now)
-        return condemned
     }
 
-    /// Remembers grants that came out well before the first death.
-    package mutating func recall(_ successes: [ConsentID], at now: Instant) { verdicts.recall(successes, at: now) }
+    /// Remembers grants that came out somehow before the first death.
+    package mutating func recall(_ earlier: [ConsentID], at now: Instant) { verdicts.recall(earlier, at: now) }
+
+    /// Whether the next trial is for a grant whose verdict is held: another grant got tokens while the brake holds, so
+    /// the provider may have taken its word back, and only a grant that it called dead can show it. For a minute; if
+    /// none of them can be sent, others go on.
+    package func isKeptForHeld(at now: Instant) -> Bool {
+        guard brakeSince != nil, let last = verdicts.verdicts.last, !last.isDead else { return false }
+        return nextTrialAt.map { now < $0.advanced(by: HealthLimits.trialInterval) } ?? true
+    }
 
     /// Drops what is over, or is dated further ahead than anything could have made it.
     private mutating func tidy(at now: Instant) {
         if let gate, gate.until <= now || !gate.isBelieved(at: now) { self.gate = nil }
         if let trial, !trial.stands(at: now) { self.trial = nil }
-        if brakeSince == nil, verdicts.recentDeaths(at: now).isEmpty { verdicts = VerdictWindow() }
+        if brakeSince == nil, verdicts.isBlank(at: now) { verdicts = VerdictWindow() }
         if breaker == nil, pause == nil, brakeSince == nil {
             trial = nil
             nextTrialAt = nil

@@ -22,18 +22,29 @@ package struct VerdictWindow: Sendable, Equatable {
 
     /// Notes how a grant came out. A success counts only while a death of late stands there.
     mutating func note(_ grant: ConsentID, isDead: Bool, at now: Instant) {
-        if recentDeaths(at: now).isEmpty { verdicts = [] }
-        guard isDead || !verdicts.isEmpty else { return }
+        guard isDead || !isBlank(at: now) else { return verdicts = [] }
         verdicts.removeAll { $0.grant == grant }
         verdicts.append(Verdict(grant: grant, isDead: isDead, at: now))
         if verdicts.count > VerdictWindow.size { verdicts.removeFirst(verdicts.count - VerdictWindow.size) }
-        if recentDeaths(at: now).isEmpty { verdicts = [] }
+        if isBlank(at: now) { verdicts = [] }
     }
 
-    /// What came before the first death, where somebody remembers it.
-    mutating func recall(_ successes: [ConsentID], at now: Instant) {
-        guard verdicts.isEmpty else { return }
-        verdicts = successes.suffix(VerdictWindow.size).map { Verdict(grant: $0, isDead: false, at: now) }
+    /// Whether no death of late stands there: the next one is the first, and what came before it is to be recalled.
+    package func isBlank(at now: Instant) -> Bool { recentDeaths(at: now).isEmpty }
+
+    /// How many grants are to be recalled at the first death.
+    package static let recalled = size - 1
+
+    /// Recalls grants that had come out somehow before the first death, so that successes cost no write while all is
+    /// well.
+    ///
+    /// Which ones does not matter: none of them has died of late. Where nineteen others are recalled the window is full,
+    /// and whatever comes pushes one of them out, as it would have pushed out or moved one of the true last ones; where
+    /// there are fewer, these are all there ever were. So deaths and size are those of the last twenty.
+    mutating func recall(_ earlier: [ConsentID], at now: Instant) {
+        let known = Set(verdicts.map(\.grant))
+        let missing = earlier.filter { !known.contains($0) }.suffix(max(0, VerdictWindow.size - verdicts.count))
+        verdicts.insert(contentsOf: missing.map { Verdict(grant: $0, isDead: false, at: now) }, at: 0)
     }
 
     /// Five or more within ten minutes, and over half of all.

@@ -119,5 +119,10 @@ struct NextTryTests {
         #expect(until(.grace(.seconds(30)), after: 25) == lapse)
         #expect(until(.grace(.seconds(30)), after: -10) == lapse)
         #expect(Plans.policy(.keepFresh).isHeldBack(Plans.hour, by: nil, at: sent) == nil)
+        // It went out a second time: no third time within the grace, whoever asks.
+        var twice = Plans.doubt(sentAt: sent)
+        twice.isRepeated = true
+        let grace = Plans.policy(.keepFresh, reuse: .grace(.seconds(30)))
+        #expect(grace.isHeldBack(Plans.hour, by: twice, at: sent.advanced(by: .seconds(5))) == lapse)
     }
 }

@@ -23,7 +23,10 @@ struct DueRefreshTests {
         _ store: SQLStore, of provider: ProviderKey = Make.provider, idleLife: Duration? = nil, at now: Instant,
         limit: Int = 100
     ) async throws -> [ConsentID] {
-        try await store.dueRefreshes(of: provider, idleLife: idleLife, at: now, limit: limit).map(\.id)
+        let policy = RefreshPolicy(
+            kind: .keepFresh, interval: .seconds(86_400), reuse: .forbidden, idleLife: idleLife,
+            defaultLifetime: .seconds(3600))
+        return try await store.dueRefreshes(of: provider, policy: policy, at: now, limit: limit).map(\.id)
     }
 
     @Test("one provider's due grants come, those first whose refresh token ends soonest, then who waits longest")
@@ -47,6 +50,27 @@ struct DueRefreshTests {
         #expect(try await store.nextDue(of: ProviderKey(name: "none", environment: nil)) == nil)
     }
 
+    @Test("a grant that a wrong clock has dated further ahead than any delay is due, and one with a long delay is not")
+    func farAhead() async throws {
+        let store = try StorePlace(.sqlite).open()
+        let (day, year) = (86_400, 365 * 86_400)
+        var wrong = consent(due: year)
+        wrong.record.timing.issuedAt = Make.now.advanced(by: .seconds(year - 3600))
+        wrong.record.timing.accessTokenExpiresAt = Make.now.advanced(by: .seconds(year + 3600))
+        var long = consent(due: 60 * day, end: 120 * day)
+        long.record.timing.issuedAt = Make.now
+        let found = try await store.keepConsent(wrong).id
+        let trusted = try await store.keepConsent(long).id
+        #expect(try await due(store, at: late) == [found])
+        #expect(try await due(store, at: late, limit: 0).isEmpty)
+        let one = try #require(
+            try await store.dueRefreshes(of: Make.provider, policy: Make.policy, at: late, limit: 9).first)
+        try await store.postpone(one, until: late.advanced(by: .seconds(60)), at: late)
+        #expect(try await due(store, at: late).isEmpty)
+        #expect(try await due(store, at: late.advanced(by: .seconds(60))) == [found])
+        #expect(try await store.consent(trusted)?.record.timing.dueAt == Make.now.advanced(by: .seconds(60 * day)))
+    }
+
     @Test("a grant whose token ends soon goes first, however many others have waited for longer")
     func starved() async throws {
         let store = try StorePlace(.sqlite).open()
@@ -63,7 +87,7 @@ struct DueRefreshTests {
         let first = try await store.keepConsent(consent(due: 5)).id
         func due(besides underWay: Set<ConsentID>, limit: Int) async throws -> [RefreshableGrant] {
             try await store.dueGrants(
-                of: Make.provider, idleLife: nil, besides: underWay, at: late, limit: limit)
+                of: Make.provider, policy: Make.policy, besides: underWay, at: late, limit: limit)
         }
         let all = try await due(besides: [], limit: 100)
         #expect(all.map(\.id) == [ending, first, plain])
@@ -128,7 +152,7 @@ struct DueRefreshTests {
         let store = try StorePlace(.sqlite).open()
         let id = try await store.keepConsent(consent(due: 10)).id
         let found = try #require(
-            try await store.dueRefreshes(of: Make.provider, idleLife: nil, at: late, limit: 1).first)
+            try await store.dueRefreshes(of: Make.provider, policy: Make.policy, at: late, limit: 1).first)
         #expect(found == DueRefresh(id: id, generation: 1, dueAt: Make.now.advanced(by: .seconds(10)), endsAt: nil))
         var stale = found
         stale.generation = 2

@@ -5,6 +5,9 @@ import Consents
 enum Make {
     static let now = Instant(milliseconds: 1_767_323_045_000)
     static let provider = ProviderKey(name: "paypal", environment: "sandbox")
+    static let policy = RefreshPolicy(
+        kind: .keepFresh, interval: .seconds(86_400), reuse: .forbidden, idleLife: nil,
+        defaultLifetime: .seconds(3600))
 
     static func uuid(at now: Instant = now) -> UUIDv7 {
         var generator = SystemRandomNumberGenerator()

@@ -173,9 +173,9 @@ struct RefreshTests {
             }
         }
         place.kill(dying)
-        let first = try await store.adoptAbandoned(limit: 2, at: Make.now)
+        let first = try await store.adoptAbandoned(limit: 2, policies: [:], at: Make.now)
         #expect(first.codesNamedUnknown == 1 && first.refreshesNamedUnknown == 1)
-        let second = try await store.adoptAbandoned(limit: 2, at: Make.now)
+        let second = try await store.adoptAbandoned(limit: 2, policies: [:], at: Make.now)
         #expect(second.codesNamedUnknown == 0 && second.refreshesNamedUnknown == 0)
         #expect(try await store.events(of: refreshed[0]).map(\.draft.type) == [.created, .refreshFailed])
         #expect(try await store.events(of: refreshed[0]).last?.draft.data == ["failure": .text("refresh_unknown")])
@@ -183,6 +183,37 @@ struct RefreshTests {
         let grants = first.grants + second.grants
         #expect(first.grants.count == 2 && Set(grants.map(\.code)) == kept)
         #expect(grants.allSatisfy { $0.sealed.text == "grant" })
-        #expect(try await store.adoptAbandoned(limit: 2, at: Make.now).grants.isEmpty)
+        #expect(try await store.adoptAbandoned(limit: 2, policies: [:], at: Make.now).grants.isEmpty)
+    }
+
+    @Test(
+        "a second sending without a known end has the first one's time, and says that it is the second",
+        arguments: StoreKind.allCases, [true, false])
+    func sentTwice(_ kind: StoreKind, isSecondSenderDead: Bool) async throws {
+        let place = try StorePlace(kind)
+        let stores = [try place.open(), try place.open()]
+        let id = try await stores[1].keepConsent().id
+        let (first, second) = (Make.attempt(), Make.attempt())
+        #expect(try await stores[1].claimRefresh(Make.claim(id, first)) == .claimed)
+        #expect(try await stores[1].settleRefresh(Make.settlement(id, first, .unknown(dueAt: nil))) == .written)
+        let once = try #require(try await stores[1].consent(id)?.attempt)
+        #expect(!once.isRepeated)
+        var again = Make.claim(id, second, at: Make.now.advanced(by: .seconds(20)))
+        again.judged = first
+        #expect(try await stores[0].claimRefresh(again) == .claimed)
+        if isSecondSenderDead {
+            place.kill(stores[0])
+            let found = try await stores[1].adoptAbandoned(limit: 9, policies: [:], at: Make.now)
+            #expect(found.refreshesNamedUnknown == 1)
+        } else {
+            #expect(try await stores[0].settleRefresh(Make.settlement(id, second, .unknown(dueAt: nil))) == .written)
+        }
+        let twice = try #require(try await stores[1].consent(id)?.attempt)
+        #expect(twice.isRepeated && twice.sentAt == once.sentAt && twice.id == second)
+        var third = Make.claim(id, Make.attempt())
+        third.judged = second
+        #expect(try await stores[1].claimRefresh(third) == .claimed)
+        #expect(try await stores[1].saveTokens(Make.tokens(id, third.attempt)) == .written)
+        #expect(try await stores[1].consent(id)?.attempt == nil)
     }
 }

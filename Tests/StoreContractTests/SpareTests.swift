@@ -49,6 +49,20 @@ struct SpareTests {
         #expect(try await store.claimRefresh(Make.claim(id, Make.attempt(), generation: 3)) == .claimed)
     }
 
+    @Test("a spare that is put to use ends the trial that its refused tokens were", arguments: StoreKind.allCases)
+    func trial(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let id = try await race(store).id
+        try await store.note(
+            .unknown(costsGrants: true), of: Make.attempt(), at: Make.provider, now: Make.now, spread: 0)
+        let (attempt, later) = (Make.attempt(), Make.now.advanced(by: .seconds(30)))
+        #expect(try await store.claimRefresh(Make.claim(id, attempt, generation: 2, at: later)) == .claimed)
+        var promotion = promotion(id, attempt)
+        promotion.health = HealthNote(provider: Make.provider, event: .codeRefused, spread: 0)
+        #expect(try await store.promoteSpare(promotion) == .written)
+        #expect(try await store.claimRefresh(Make.claim(id, Make.attempt(), generation: 3, at: later)) == .claimed)
+    }
+
     @Test(
         "old tokens out of a journal are no spare, nor those of a grant that was renewed", arguments: StoreKind.allCases
     )

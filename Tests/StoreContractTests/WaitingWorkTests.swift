@@ -54,7 +54,7 @@ struct WaitingWorkTests {
             #expect(left.revocations == [ProviderCount(provider: Make.provider, count: 2)])
             #expect((left.grants, left.codesOnTheWire, left.refreshesOnTheWire) == (1, 1, 1))
         }
-        let abandoned = try await store.adoptAbandoned(limit: 100, at: late)
+        let abandoned = try await store.adoptAbandoned(limit: 100, policies: [:], at: late)
         #expect(abandoned.grants.count == 1 && abandoned.codesNamedUnknown == 1)
         #expect(abandoned.refreshesNamedUnknown == 1)
     }

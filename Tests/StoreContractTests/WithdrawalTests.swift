@@ -47,7 +47,7 @@ struct WithdrawalTests {
         #expect(try await store.renewConsent(Make.renewal(id, code: code, expecting: 1)) == .ended)
         #expect(try await store.consent(id)?.text == after)
         place.kill(refreshing)
-        #expect(try await store.adoptAbandoned(limit: 10, at: Make.now).refreshesNamedUnknown == 0)
+        #expect(try await store.adoptAbandoned(limit: 10, policies: [:], at: Make.now).refreshesNamedUnknown == 0)
         #expect(try await store.consent(id)?.text == after)
         #expect(try await store.events(of: id).map(\.draft.type) == [.created, .revoked])
     }

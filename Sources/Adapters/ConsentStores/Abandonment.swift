@@ -2,12 +2,14 @@
 package import Consents
 
 extension SQLStore {
-    package func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned {
+    package func adoptAbandoned(limit: Int, policies: [ProviderKey: RefreshPolicy], at now: Instant)
+        async throws(StoreFailure) -> Abandoned
+    {
         try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             let found = try rules.abandonedCodes(in: connection)
             for digest in found.sent { try connection.run(CodeQueries.nameUnknown, now, digest) }
             let refreshes = try rules.abandonedRefreshes(in: connection)
-            for id in refreshes { try rules.nameUnknown(id, at: now, in: connection) }
+            for id in refreshes { try rules.nameUnknown(id, policies, at: now, in: connection) }
             let grants = try rules.adopt(found.kept.prefix(max(0, limit)), at: now, in: connection)
             return Abandoned(
                 codesNamedUnknown: found.sent.count, refreshesNamedUnknown: refreshes.count, grants: grants)

@@ -12,7 +12,7 @@ enum ConsentRows {
         app_platform, app_product_name, app_sdk_version, notice, notice_is_assumed, created_at, updated_at,
         subject_index, key_sealed, subject_sealed, provider_subject_index, provider_subject_sealed,
         tokens_sealed, profile_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at,
-        spare_tokens_sealed, spare_generation, has_rotated
+        unknown_attempt_id IS NOT NULL, spare_tokens_sealed, spare_generation, has_rotated
         """
     /// Of an erased one nothing is left to hand out.
     private static let byID = SQLQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
@@ -76,8 +76,10 @@ extension SQLStatement {
         let id = try optionalIdentifier()
         let phase = try optionalWord(RefreshAttempt.Phase.self)
         let owner = try optionalIdentifier()
-        let sentAt = instant()
+        let (sentAt, isRepeated) = (instant(), flag())
         guard let id, let phase, let owner else { return nil }
-        return RefreshAttempt(id: AttemptID(id), phase: phase, owner: InstanceID(owner), sentAt: sentAt)
+        var attempt = RefreshAttempt(id: AttemptID(id), phase: phase, owner: InstanceID(owner), sentAt: sentAt)
+        attempt.isRepeated = isRepeated
+        return attempt
     }
 }

@@ -17,7 +17,8 @@ enum RefreshableRows {
         issued_at, access_token_expires_at, refresh_token_expires_at,
         CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
         is_refreshable, refresh_failures, has_rotated, granted_scopes, profile_status, profile_fetched_at,
-        key_sealed, tokens_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at
+        key_sealed, tokens_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at,
+        unknown_attempt_id IS NOT NULL
         """
     private static let byID = SQLQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
 

@@ -35,6 +35,8 @@ struct RefreshRow {
     /// The last attempt that wrote a failure.
     var settled: AttemptID?
     var hasTokens: Bool
+    /// Whether another refresh token came once.
+    var hasRotated: Bool
     /// The lease's end while claimed; nil where nothing is to be refreshed.
     var dueAt: Instant?
     var chain: EventChain
@@ -55,6 +57,7 @@ struct RefreshRow {
         saved = try row.optionalIdentifier().map(AttemptID.init)
         settled = try row.optionalIdentifier().map(AttemptID.init)
         hasTokens = row.flag()
+        hasRotated = row.flag()
         dueAt = row.optionalInstant()
         chain = EventChain(count: row.integer(), head: row.blob())
     }
@@ -74,13 +77,15 @@ extension WritingRules {
             if row.attempt == claim.attempt { return .claimed }
             if let lease = row.lease, leases.stands(lease, in: connection) { return .held }
             // The row is decided before anybody sends again: what went out is unknown from now on.
-            try nameUnknown(claim.id, at: claim.at, in: connection)
+            try nameUnknown(
+                claim.id, row, costsGrants: claim.costsGrants, at: claim.at, in: connection)
             return .held
         }
-        if claim.isOfDue, row.dueAt.map({ $0 > claim.at }) ?? true { return .notDue }
+        if claim.isOfDue, row.dueAt.map({ $0 > claim.at && $0 != claim.unbelieved }) ?? true { return .notDue }
         if row.phase == .unknown, row.attempt != claim.judged { return .held }
         let permit = try permit(
-            claim.asker, claim.attempt, lease: claim.lease, at: row.provider, now: claim.at, in: connection)
+            claim.asker, claim.attempt, of: claim.id, lease: claim.lease, at: row.provider, now: claim.at,
+            in: connection)
         if case .blocked(let until, let reason) = permit { return .blocked(until: until, reason) }
         let lease = leases.lease(for: claim.lease, in: connection)
         try connection.run(
@@ -89,11 +94,27 @@ extension WritingRules {
         return .claimed
     }
 
-    /// Names a refresh that was sent and whose owner is gone, in the row and in the trail.
-    func nameUnknown(_ id: ConsentID, at now: Instant, in connection: borrowing SQLConnection)
-        throws(SQLError)
-    {
-        let wasOver = try RefreshRow(id, in: connection)?.status == .reauthorizationRequired
+    /// Names a refresh that was sent and whose owner is gone. What it may cost is the configured policy's to say: of a
+    /// provider that is not configured nothing is sent, so nothing is at stake.
+    func nameUnknown(
+        _ id: ConsentID, _ policies: [ProviderKey: RefreshPolicy], at now: Instant,
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
+        guard let row = try RefreshRow(id, in: connection) else { return }
+        let policy = policies[row.provider]?.forGrant(hasRotated: row.hasRotated)
+        try nameUnknown(id, row, costsGrants: policy?.reuse == .forbidden, at: now, in: connection)
+    }
+
+    /// In the row, in the trail and in what is known of the provider.
+    private func nameUnknown(
+        _ id: ConsentID, _ row: RefreshRow, costsGrants: Bool, at now: Instant,
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) {
+        let wasOver = row.status == .reauthorizationRequired
+        if let attempt = row.attempt, costsGrants, !wasOver {
+            let note = HealthNote(provider: row.provider, event: .abandoned, spread: 0)
+            try take(note, of: attempt, at: now, in: connection)
+        }
         try connection.run(RefreshQueries.nameUnknown, now, id)
         let event = EventDraft.refreshNamedUnknown(at: now)
         try append([wasOver ? event.ofForcedTry : event], to: id, in: connection)
@@ -190,7 +211,7 @@ enum RefreshQueries {
     static let select = SQLQuery(
         """
         SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot,
-            saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, due_at, event_count, chain_head
+            saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, has_rotated, due_at, event_count, chain_head
         FROM consents WHERE id = ?
         """)
 
@@ -203,10 +224,11 @@ enum RefreshQueries {
         WHERE id = ?
         """)
 
+    /// A second sending without a known end is told by the first one's name, which stays, and has the first one's time.
     static let nameUnknown = SQLQuery(
         """
         UPDATE consents SET attempt_phase = 'unknown', lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
-            unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
+            attempt_sent_at = coalesce(unknown_sent_at, attempt_sent_at), unknown_owner = NULL, unknown_sent_at = NULL,
             due_at = CASE status WHEN 'reauthorization_required' THEN NULL ELSE due_at END,
             status = CASE status WHEN 'reauthorization_required' THEN status ELSE 'failing' END,
             refresh_failures = refresh_failures + 1, last_outcome = 'unknown', updated_at = ?
@@ -257,8 +279,7 @@ enum RefreshQueries {
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
             last_outcome = 'unknown', attempt_phase = 'unknown',
             attempt_sent_at = coalesce(unknown_sent_at, attempt_sent_at), due_at = ?, settled_attempt = ?, updated_at = ?,
-            lease_until = NULL, lease_boot = NULL, due_before_claim = NULL, unknown_attempt_id = NULL,
-            unknown_owner = NULL, unknown_sent_at = NULL
+            lease_until = NULL, lease_boot = NULL, due_before_claim = NULL, unknown_owner = NULL, unknown_sent_at = NULL
         WHERE id = ?
         """)
     static let end = SQLQuery(

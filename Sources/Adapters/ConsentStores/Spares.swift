@@ -42,6 +42,7 @@ extension WritingRules {
                 promotion.id,
                 promotion.spareGeneration) > 0
         else { return .generationMoved }
+        if let note = promotion.health { try take(note, of: promotion.attempt, at: promotion.at, in: connection) }
         try append([promotion.event], to: promotion.id, in: connection)
         return .written
     }

@@ -133,7 +133,7 @@ final class RefreshPass: Sendable {
 
     private func nextPage(_ course: Course) async throws(StoreFailure) -> ArraySlice<RefreshableGrant> {
         try await store.dueGrants(
-            of: facts.key, idleLife: facts.policy.idleLife, besides: course.underWay, at: time.now,
+            of: facts.key, policy: facts.policy, besides: course.underWay, at: time.now,
             limit: course.isProbing ? 1 : 2 * share)[...]
     }
 

@@ -14,6 +14,9 @@ struct DueClaims {
     private let provider: ProviderKey
     private let count: Int
     private let time = BenchTime()
+    private static let policy = RefreshPolicy(
+        kind: .keepFresh, interval: .seconds(86_400), reuse: .forbidden, idleLife: nil,
+        defaultLifetime: .seconds(3600))
 
     init(_ options: [String: String]) throws {
         guard let path = options["store"], let name = options["provider"] else { throw UsageError() }
@@ -30,7 +33,7 @@ struct DueClaims {
         var (finding, claiming, found) = ([Double](), [Double](), 0)
         for _ in 0..<rounds {
             let begun = time.monotonic
-            let due = try await store.dueRefreshes(of: provider, idleLife: nil, at: time.now, limit: count)
+            let due = try await store.dueRefreshes(of: provider, policy: DueClaims.policy, at: time.now, limit: count)
             let seen = time.monotonic
             let claims = due.map {
                 RefreshClaim(

@@ -78,8 +78,10 @@ package protocol ConsentStore: ProviderHealthStore {
 
     // Crashes
     /// Names what dead instances left: codes sent become *unknown*, refreshes sent become *unknown* (which their trails
-    /// tell), and up to `limit` kept grants are handed over to be made consents.
-    func adoptAbandoned(limit: Int, at now: Instant) async throws(StoreFailure) -> Abandoned
+    /// tell), and up to `limit` kept grants are handed over to be made consents. A refresh whose token may not go out
+    /// again by its provider's policy leaves one trial at a time, as any unknown outcome does.
+    func adoptAbandoned(limit: Int, policies: [ProviderKey: RefreshPolicy], at now: Instant) async throws(StoreFailure)
+        -> Abandoned
 
     // Lists and evidence
     /// What a pass of the scheduled job would find; changes nothing.

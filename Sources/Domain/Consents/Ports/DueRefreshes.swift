@@ -2,24 +2,25 @@
 /// Which grants are to be refreshed without anybody asking, a provider at a time: what waits at one never has to be gone
 /// through to find another's.
 package protocol DueRefreshes: Sendable {
-    /// One provider's grants whose `due_at` is past, those whose refresh token ends soonest first. Costs the same
-    /// however many there are.
+    /// One provider's grants whose `due_at` is past: those whose verdicts are held, then those whose refresh token ends
+    /// soonest. Where these are fewer than asked for, also those that a wrong clock has dated further ahead than any
+    /// delay can be, as far as they stand among the furthest. Costs the same however many there are.
     /// - Parameters:
-    ///   - idleLife: after which the provider ends an unused refresh token; nil where it does not.
+    ///   - policy: the provider's; what it tells of the longest delay and of a refresh token's end.
     ///   - limit: how many at most.
-    func dueRefreshes(of provider: ProviderKey, idleLife: Duration?, at now: Instant, limit: Int)
+    func dueRefreshes(of provider: ProviderKey, policy: RefreshPolicy, at now: Instant, limit: Int)
         async throws(StoreFailure) -> [DueRefresh]
     /// The same, each with what its refresh has to know: read at once, they are not read again one by one.
     /// - Parameter underWay: those that are left out.
     func dueGrants(
-        of provider: ProviderKey, idleLife: Duration?, besides underWay: Set<ConsentID>, at now: Instant, limit: Int
+        of provider: ProviderKey, policy: RefreshPolicy, besides underWay: Set<ConsentID>, at now: Instant, limit: Int
     ) async throws(StoreFailure) -> [RefreshableGrant]
     /// When the next of a provider's grants is due, or was; nil where none ever will be.
     func nextDue(of provider: ProviderKey) async throws(StoreFailure) -> Instant?
     /// How much of a provider's is due, for whoever watches.
     func dueTally(of provider: ProviderKey, at now: Instant) async throws(StoreFailure) -> DueTally
-    /// Puts off a grant that cannot be sent for a reason of its own, where its generation is still the one given and it
-    /// is due and nobody's.
+    /// Puts off a grant that cannot be sent for a reason of its own, where its generation and its time are still those
+    /// given and it is nobody's.
     func postpone(_ due: DueRefresh, until later: Instant, at now: Instant) async throws(StoreFailure)
 }
 
@@ -30,6 +31,8 @@ package struct DueRefresh: Sendable, Equatable {
     package var dueAt: Instant
     /// When its refresh token ends, told or by the idle life; nil where nobody knows of an end.
     package var endsAt: Instant?
+    /// Whether the death brake holds a verdict over it: of trials, it is the first.
+    package var isHeld = false
 
     package init(id: ConsentID, generation: Int64, dueAt: Instant, endsAt: Instant?) {
         self.id = id
@@ -51,7 +54,8 @@ package struct DueRefresh: Sendable, Equatable {
 
     /// Whether this one goes first.
     package func precedes(_ other: DueRefresh) -> Bool {
-        switch (endsAt, other.endsAt) {
+        if isHeld != other.isHeld { return isHeld }
+        return switch (endsAt, other.endsAt) {
         case (let own?, let its?) where own != its: own < its
         case (_?, nil): true
         case (nil, _?): false

@@ -13,9 +13,14 @@ package struct RefreshClaim: Sendable {
     package var asker = ProviderAsker.refresh
     /// Whether it holds for a grant that needs a new consent, too: an operator wants its kept tokens tried once more.
     package var isForced = false
+    /// Whether sending the token that stands there once more may end the grant: where an earlier sender has died with
+    /// it, its outcome is one of those that leave one trial at a time.
+    package var costsGrants = false
     /// Whether it holds only for a grant that is due by then: one that another process has tried meanwhile, and that
     /// waits for its next try, is left alone.
     package var isOfDue = false
+    /// The due time that stands there and is none, for no delay can have put it so far ahead.
+    package var unbelieved: Instant?
 
     package init(
         id: ConsentID, generation: Int64, attempt: AttemptID, judged: AttemptID?, at: Instant, lease: Duration

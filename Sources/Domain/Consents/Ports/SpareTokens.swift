@@ -25,6 +25,8 @@ package struct SparePromotion: Sendable {
     package var tokens: SealedBytes
     package var at: Instant
     package var event: EventDraft
+    /// Written with it: the provider has looked at the refused tokens, and a trial has ended.
+    package var health: HealthNote?
 
     package init(
         id: ConsentID, generation: Int64, attempt: AttemptID, spareGeneration: Int64, tokens: SealedBytes, at: Instant,

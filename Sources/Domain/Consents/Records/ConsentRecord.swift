@@ -129,7 +129,10 @@ package struct RefreshAttempt: Sendable, Equatable {
     package var id: AttemptID
     package var phase: Phase
     package var owner: InstanceID
+    /// When the token went out; where that came to no known end twice, the first time.
     package var sentAt: Instant
+    /// Whether it is the second sending of the same token of which nobody knows the end.
+    package var isRepeated = false
 
     package init(id: AttemptID, phase: Phase, owner: InstanceID, sentAt: Instant) {
         self.id = id

@@ -20,6 +20,11 @@ extension RefreshPolicy {
         return longest
     }
 
+    /// What no delay of any of a provider's token sets is shorter than at its longest.
+    package var leastLongestDelay: Duration {
+        kind == .keepAlive ? max(RefreshPolicy.longestBackoff, interval) : RefreshPolicy.longestBackoff
+    }
+
     /// When a grant is due; now, where the stored time lies further ahead than it can have been meant.
     package func believedDue(_ timing: TokenTiming, at now: Instant) -> Instant? {
         timing.dueAt.map { $0 <= now.advanced(by: longestDelay(of: timing)) ? $0 : now }

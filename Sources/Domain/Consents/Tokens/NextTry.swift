@@ -40,7 +40,8 @@ extension RefreshPolicy {
     /// How long before a grace ends a token is not sent any more.
     static let graceReserve = Duration.seconds(5)
 
-    /// Before when a grant is not sent because of an earlier sending in doubt; nil where it may go out now.
+    /// Before when a grant is not sent because of an earlier sending in doubt; nil where it may go out now. Within a grace
+    /// it goes out once more, whoever asks.
     package func isHeldBack(_ timing: TokenTiming, by doubt: RefreshAttempt?, at now: Instant) -> Instant? {
         guard let doubt, doubt.phase == .unknown else { return nil }
         switch reuse {
@@ -48,7 +49,7 @@ extension RefreshPolicy {
         case .grace(let window):
             let end = doubt.sentAt.advanced(by: window - RefreshPolicy.graceReserve)
             // A sending that lies ahead of now was written by a clock that was wrong.
-            if now < end, doubt.sentAt <= now { return nil }
+            if now < end, doubt.sentAt <= now, !doubt.isRepeated { return nil }
         case .forbidden: break
         }
         let lapse = timing.believedExpiry(at: now)

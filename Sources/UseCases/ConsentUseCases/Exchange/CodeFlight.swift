@@ -18,11 +18,14 @@ final class CodeFlight: Sendable {
     let watch: WatchProviders
     let metrics: Metrics
     let log: Log
+    /// Of the configured providers.
+    let policies: [ProviderKey: RefreshPolicy]
 
     init(
         store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, entropy: any Entropy,
         limit: any ExchangeLimit, settle: SettleGrant, keeping: AnswerKeeping, replay: JournalReplay,
-        journaled: JournaledCodes, watch: WatchProviders, metrics: Metrics, log: Log
+        journaled: JournaledCodes, watch: WatchProviders, metrics: Metrics, log: Log,
+        policies: [ProviderKey: RefreshPolicy]
     ) {
         self.store = store
         self.vault = vault
@@ -36,6 +39,7 @@ final class CodeFlight: Sendable {
         self.watch = watch
         self.metrics = metrics
         self.log = log
+        self.policies = policies
     }
 
     /// How often a code that another instance has on the wire is looked at.
@@ -99,6 +103,9 @@ final class CodeFlight: Sendable {
             switch step {
             case .keep(let answer):
                 let kept = await keep(answer, plan, attempt, issuedAt: issuedAt)
+                if let secret = plan.connection.takeProvenSecret() {
+                    await TellProvenSecret(store: store, time: time, log: log)(secret, of: plan.facts.key)
+                }
                 if isWatched { await note(event, plan, attempt) }
                 return kept
             case .release(let failure):
@@ -247,7 +254,7 @@ final class CodeFlight: Sendable {
 
     private func adoptedGrants() async -> (grants: [OpenedGrant], codesNamedUnknown: Int, refreshesNamedUnknown: Int) {
         do {
-            let abandoned = try await store.adoptAbandoned(limit: 100, at: time.now)
+            let abandoned = try await store.adoptAbandoned(limit: 100, policies: policies, at: time.now)
             tell(abandoned)
             let unknown = abandoned.codesNamedUnknown + abandoned.refreshesNamedUnknown
             if unknown > 0 {
@@ -293,7 +300,7 @@ extension HealthEvent {
     fileprivate var concernsOthers: Bool {
         switch self {
         case .throttled, .unreachable, .credentialsRefused: true
-        case .succeeded, .declaredDead, .codeRefused, .requestRefused, .unknown, .nothing: false
+        case .succeeded, .declaredDead, .codeRefused, .requestRefused, .unknown, .abandoned, .nothing: false
         }
     }
 }

@@ -31,7 +31,9 @@ package final class RedeemCode: Sendable {
             replay: JournalReplay(
                 store: store, vault: vault, journal: journal, time: time, entropy: entropy, log: log),
             journaled: JournaledCodes(), watch: watch,
-            metrics: metrics, log: log)
+            metrics: metrics, log: log,
+            policies: Dictionary(
+                directory.all.map { ($0.facts.key, $0.facts.policy) }, uniquingKeysWith: { first, _ in first }))
     }
 
     /// - Parameter showsProfile: whether the caller is given the attributes; of a record that somebody else's call made,

@@ -25,14 +25,15 @@ package struct ExplainGrant: Sendable {
         } catch { throw .storeUnavailable }
         guard let found else { throw .notFound }
         return GrantAccount(
-            record: found.record, attempt: found.attempt, standing: standing(of: found.record),
+            record: found.record, attempt: found.attempt, standing: standing(of: found),
             events: events.filter(\.draft.type.tellsOfTokens).suffix(GrantAccount.eventsTold),
             health: states.first { $0.provider == found.record.provider }?.health, now: time.now)
     }
 
-    private func standing(of record: ConsentRecord) -> GrantAccount.Standing {
-        guard let facts = directory.connection(named: record.provider.name)?.facts else { return .absent }
-        return facts.hasIssued(record) ? .configured(facts.policy) : .otherClient
+    private func standing(of found: StoredConsent) -> GrantAccount.Standing {
+        guard let facts = directory.connection(named: found.record.provider.name)?.facts else { return .absent }
+        guard facts.hasIssued(found.record) else { return .otherClient }
+        return .configured(facts.policy.forGrant(hasRotated: found.hasRotated))
     }
 }
 

@@ -96,7 +96,7 @@ package struct RefreshCandidates: Sendable {
         var found: [DueRefresh] = []
         for facts in providers {
             found += try await store.dueRefreshes(
-                of: facts.key, idleLife: facts.policy.idleLife, at: time.now,
+                of: facts.key, policy: facts.policy, at: time.now,
                 limit: min(limit, RefreshCandidates.mostDue))
         }
         let first = found.sorted { $0.precedes($1) }.prefix(limit)

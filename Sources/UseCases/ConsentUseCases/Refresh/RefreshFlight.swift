@@ -70,7 +70,7 @@ final class RefreshFlight: Sendable {
         do throws(ConsentFailure) {
             var current = if let found { found } else { try await read(id) }
             let first = current.generation
-            if case .due(let due, _) = cause, !due.isStill(current, at: time.now) {
+            if case .due(let due, _) = cause, !isStill(due, current) {
                 return .success(RefreshedGrant(current))
             }
             while true {
@@ -90,8 +90,10 @@ final class RefreshFlight: Sendable {
                     guard cause.waitsForOthers, time.monotonic < waitUntil else { throw .refreshPending }
                     try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
                 case .refreshingStopped: throw .refreshingStopped
+                // The row is read again, which tells what became of it.
                 case .generationMoved, .ended:
                     guard time.monotonic < waitUntil else { throw .refreshPending }
+                    try? await time.sleep(until: time.monotonic + RefreshFlight.pollInterval)
                 }
                 current = try await read(id)
             }
@@ -107,7 +109,11 @@ final class RefreshFlight: Sendable {
             judged: grant.known.attempt.flatMap { $0.phase == .unknown ? $0.id : nil }, at: now, lease: lease)
         claim.asker = cause.asker
         claim.isForced = cause == .forced
-        if case .due = cause { claim.isOfDue = true }
+        claim.costsGrants = grant.policy.reuse == .forbidden
+        if case .due = cause {
+            claim.isOfDue = true
+            claim.unbelieved = grant.known.timing.dueAt.flatMap { $0 > now ? $0 : nil }
+        }
         return claim
     }
 
@@ -157,6 +163,17 @@ final class RefreshFlight: Sendable {
                 of: grant.known, sentAt: issuedAt, doubt: grant.known.attempt, at: time.now)
             return await settling.settle(.unknown(dueAt: next), failure)
         }
+    }
+
+    /// Whether the grant is still the one that was found, and due.
+    private func isStill(_ due: DueRefresh, _ grant: RefreshableGrant) -> Bool {
+        guard grant.status.isGrantHeld, grant.generation == due.generation, let stored = grant.timing.dueAt else {
+            return false
+        }
+        let now = time.now
+        if stored <= now { return true }
+        let policy = directory.connection(named: grant.provider.name)?.facts.policy
+        return policy?.believedDue(grant.timing, at: now) == now
     }
 
     /// Nothing was sent: others have found that the provider may not be asked now.
@@ -217,16 +234,6 @@ final class RefreshFlight: Sendable {
             log.error("a grant cannot be opened", [Fact(.consentID, "\(known.id)"), Fact(.reason, "\(error)")])
             throw .ourFault
         }
-    }
-}
-
-extension DueRefresh {
-    /// Whether the grant is still the one that was found, and due.
-    func isStill(_ grant: RefreshableGrant, at now: Instant) -> Bool {
-        guard grant.status.isGrantHeld, grant.generation == generation, let due = grant.timing.dueAt else {
-            return false
-        }
-        return due <= now
     }
 }
 

@@ -21,11 +21,12 @@ extension RefreshSettling {
             guard let spare = found?.spare, found?.record.generation == claim.generation else { return .none }
             let tokens = try flight.vault.openTokens(spare.sealed, generation: spare.generation, under: grant.key)
             guard let refreshToken = tokens.refreshToken, refreshToken != grant.refreshToken else { return .none }
-            let promotion = SparePromotion(
+            var promotion = SparePromotion(
                 id: claim.id, generation: claim.generation, attempt: claim.attempt, spareGeneration: spare.generation,
                 tokens: try flight.vault.seal(tokens, generation: claim.generation + 1, under: grant.key),
                 at: flight.time.now, event: event(.spareTried, data: ["generation": .integer(claim.generation + 1)]))
-            let answer = try await persistence.insist(for: .seconds(30)) { () async throws(StoreFailure) in
+            promotion.health = HealthNote(provider: health.provider, event: .codeRefused, spread: health.spread)
+            let answer = try await persistence.insist(for: .seconds(30)) { [promotion] () async throws(StoreFailure) in
                 try await flight.store.promoteSpare(promotion)
             }
             guard answer == .written || answer == .alreadyWritten else { return .none }

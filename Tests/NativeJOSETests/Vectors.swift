@@ -201,6 +201,14 @@ enum Vectors {
                 """),
     ]
 
+    /// EdDSA under its newer name (RFC 9864).
+    static let newerName = Vector(
+        name: "Ed25519", algorithm: .edDSA,
+        key: #"{"kty":"OKP","crv":"Ed25519","x":"7rkU0YIQyIurErgm5KYWX41YftSOHFxavs2XBrP9Rns","alg":"Ed25519"}"#,
+        token: """
+            eyJhbGciOiJFZDI1NTE5In0.eyJzdWIiOiJ1MSJ9.7wpGKNLJ0MYrhwY8yJtLs4Piue4IzyOdTaj5AEiHmW_5WJsFk\
+            k_5ESrr7DxUKpTaA7GsDVHkCo8wRT2Pyz8EAg
+            """)
     /// PS256 with a salt of 64 bytes, which RFC 7518 does not allow.
     static let longSalt = """
         eyJhbGciOiJQUzI1NiJ9.eyJpc3MiOiJodHRwczovL29wLnRlc3QiLCJzdWIiOiJ1MSJ9.wCEq6atGA5_JhK3Er5GoliDyl_95N4\

@@ -22,7 +22,9 @@ private func refusal(_ json: String) -> KeyRefusal? {
 }
 
 @Suite struct VerificationKeyTests {
-    @Test("each published and made token is verified by its key", arguments: Vectors.published + Vectors.made)
+    @Test(
+        "each published and made token is verified by its key",
+        arguments: Vectors.published + Vectors.made + [Vectors.newerName])
     func verified(_ vector: Vector) throws {
         let key = try key(vector.key)
         let token = try CompactJWS(vector.token)

@@ -17,6 +17,9 @@ package enum JOSEAlgorithm: String, Sendable, CaseIterable {
     /// A MAC: whoever verifies could have made it. Only ever with a client's own secret.
     case hs256 = "HS256"
 
+    /// The algorithm of a registered name. `Ed25519` is a newer name of EdDSA over that curve (RFC 9864, section 2.2).
+    package init?(name: String) { self.init(rawValue: name == "Ed25519" ? "EdDSA" : name) }
+
     /// Whether everybody may have the key that verifies.
     package var isAsymmetric: Bool { self != .hs256 }
 

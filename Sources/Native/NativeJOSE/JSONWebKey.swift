@@ -59,7 +59,7 @@ package struct JSONWebKey: Sendable {
 
     /// Whether its owner means it to verify signatures of that algorithm, and it can.
     package func isMeant(for algorithm: JOSEAlgorithm) -> Bool {
-        algorithm.fits(key.kind) && (self.algorithm ?? algorithm.rawValue) == algorithm.rawValue
+        algorithm.fits(key.kind) && (self.algorithm.map { JOSEAlgorithm(name: $0) == algorithm } ?? true)
             && (use ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
     }
 }

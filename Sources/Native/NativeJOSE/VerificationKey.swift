@@ -70,7 +70,7 @@ package final class VerificationKey: Sendable {
     /// The algorithm is the caller's choice, never the token's own word alone: one that the key is not for, and a
     /// header that names another one, verify nothing.
     package func verifies(_ token: CompactJWS, as algorithm: JOSEAlgorithm) -> Bool {
-        guard algorithm.fits(kind), token.algorithm == algorithm.rawValue,
+        guard algorithm.fits(kind), token.algorithm.flatMap(JOSEAlgorithm.init(name:)) == algorithm,
             token.signature.count == signatureLength
         else { return false }
         switch material {

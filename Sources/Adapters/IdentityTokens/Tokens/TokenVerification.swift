@@ -19,7 +19,7 @@ package struct TokenVerification: Sendable {
             let token = try Self.parse(text)
             let header = try TokenHeader(token.header)
             guard policy.types.allows(header.type) else { throw .type }
-            guard let algorithm = JOSEAlgorithm(rawValue: header.algorithm) else {
+            guard let algorithm = JOSEAlgorithm(name: header.algorithm) else {
                 if ["HS384", "HS512"].contains(header.algorithm) { throw .algorithm(header.algorithm) }
                 return .cannotVerify(algorithm: header.shownAlgorithm)
             }

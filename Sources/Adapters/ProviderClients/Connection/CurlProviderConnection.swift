@@ -77,11 +77,16 @@ package final class CurlProviderConnection: ProviderConnection {
     /// cannot have given, and refuses either the code or the client. Where it does neither nobody knows, and the grant
     /// is not called dead.
     private func confirmed(_ statement: ProviderStatement, _ builder: RequestBuilder) async -> TokenOutcome {
-        let verifier = SecretText(String(repeating: "consent-gateway-", count: 3))
         let parameters = ExchangeParameters(
-            isSDKCode: false, redirectURI: facts.allowedRedirectURIs.first, codeVerifier: verifier)
+            isSDKCode: false, redirectURI: facts.redirectURI ?? facts.allowedRedirectURIs.first,
+            codeVerifier: SecretText(String(repeating: "consent-gateway-", count: 3)))
         let probe = builder.exchange(SecretText("consent-gateway-probe"), parameters)
-        switch await spend(probe, as: .code, fence: nil) {
+        // Harmless: it spends nothing.
+        let request = curlRequest(probe, timeout: facts.timeouts.total, spends: false, fence: nil)
+        guard let client = client(), case .answered(let answer) = await perform(client, request) else {
+            return .requestRefused(statement)
+        }
+        switch tokens.read(ProviderAnswer(answer), to: .code, sent: probe.sent, now: timekeeper.now) {
         case .rejected: return .rejected(statement)
         case .credentialsRefused(let refusal): return .credentialsRefused(refusal)
         default: return .requestRefused(statement)

@@ -115,8 +115,10 @@ let package = Package(
             ]),
         room(
             "Adapters", "ConsentStores",
-            ["Consents", "NativeSQLite", "NativeJSON", "NativeSystem", "Observability"],
-            resources: [.embedInCode("Migrations/v0001_consents.sql")]),
+            ["Consents", "NativePostgres", "NativeSQLite", "NativeJSON", "NativeSystem", "Observability"],
+            resources: [
+                .embedInCode("Migrations/v0001_consents.sql"), .embedInCode("Migrations/v0001_consents.postgres.sql"),
+            ]),
         room("Adapters", "TokenVaults", ["Consents", "NativeCrypto", "NativeJSON", "NativeSystem"]),
         room("Adapters", "AnswerJournals", ["Consents", "NativeCrypto", "NativeSystem"]),
         room("Adapters", "StateFiles", ["Consents", "NativeSystem"]),
@@ -213,8 +215,8 @@ let package = Package(
         suite(
             "StoreContractTests",
             [
-                "ConsentStores", "ConsentUseCases", "Consents", "NativeSQLite", "NativeSystem", "Observability",
-                "TestSupport", "TokenVaults",
+                "ConsentStores", "ConsentUseCases", "Consents", "NativePostgres", "NativeSQLite", "NativeSystem",
+                "Observability", "TestServers", "TestSupport", "TokenVaults",
             ]),
         suite(
             "EndToEndTests",

@@ -18,14 +18,14 @@ struct RingTests {
             let path = gateway.folder + "/consents.db"
             let own = try KeyRing.read(at: gateway.folder + "/vault-keys.json")
             let other = try KeyRing.generate(at: Instant(milliseconds: 0))
-            try RingCheck.hold(try RingVault(ring: other), against: path)
+            try RingCheck.hold(try RingVault(ring: other), against: .file(path))
             #expect(try await gateway.post(code: "c", subject: "u").status == 201)
 
             let both = own.keys.merging(other.keys) { first, _ in first }
             let longer = try KeyRing(
                 currentID: other.currentID, keys: both, indexKey: own.indexKey, ledgerKey: own.ledgerKey,
                 evidence: own.evidence)
-            for ring in [own, longer] { try RingCheck.hold(try RingVault(ring: ring), against: path) }
+            for ring in [own, longer] { try RingCheck.hold(try RingVault(ring: ring), against: .file(path)) }
 
             let otherKey = try #require(other.keys[other.currentID])
             let wrong = [
@@ -46,7 +46,7 @@ struct RingTests {
             ]
             for ring in wrong {
                 let vault = try RingVault(ring: ring)
-                #expect(throws: StartFailure.self) { try RingCheck.hold(vault, against: path) }
+                #expect(throws: StartFailure.self) { try RingCheck.hold(vault, against: .file(path)) }
             }
         }
     }

@@ -94,12 +94,10 @@ struct CheckpointTests {
         for _ in 0..<3 { ids.append(try await store.keepConsent().id) }
         ids.sort()
         #expect(try await store.missingConsents(limit: 10).isEmpty)
-        let connection = try place.connection()
-        try connection.execute("PRAGMA foreign_keys = OFF")
         for id in ids.prefix(2) {
-            try connection.execute("DELETE FROM consents WHERE id = x'\(Hexadecimal.text(of: id.uuid.bytes))'")
+            try place.tamper("DELETE FROM consents WHERE id = x'\(Hexadecimal.text(of: id.uuid.bytes))'")
         }
-        try connection.execute(
+        try place.tamper(
             "DELETE FROM events WHERE consent_id = x'\(Hexadecimal.text(of: ids[0].uuid.bytes))'")
         #expect(try await store.missingConsents(limit: 10) == Array(ids.prefix(2)))
         #expect(try await store.missingConsents(limit: 1) == [ids[0]])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ConsentStores
 import Consents
-import NativeSQLite
 import Testing
 
 @Suite("Codes in any store", .places)
@@ -195,16 +194,9 @@ struct CodeTests {
     }
 }
 
-private let countOfClaims = SQLiteQuery("SELECT count(*) FROM code_claims")
-
 extension StorePlace {
     /// How many claims lie beside codes.
-    fileprivate func claims() throws(SQLiteError) -> Int64 {
-        let connection = try connection()
-        let row = try connection.prepare(countOfClaims)
-        try row.bind()
-        return try row.step() ? row.integer() : -1
-    }
+    fileprivate func claims() throws -> Int64 { try number("SELECT count(*) FROM code_claims") }
 }
 
 extension ReservationAnswer {

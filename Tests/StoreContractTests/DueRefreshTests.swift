@@ -219,9 +219,9 @@ struct DueRefreshTests {
                 == ["SEARCH consents USING INDEX consents_by_due (provider=? AND due_at>? AND due_at<?)"])
         #expect(
             try plan(DueQueries.ending) == [
-                "CO-ROUTINE (subquery-1)",
+                "CO-ROUTINE ending",
                 "SEARCH consents USING INDEX consents_by_token_end (provider=? AND refresh_token_expires_at>?)",
-                "SCAN (subquery-1)",
+                "SCAN ending",
             ])
         #expect(
             try plan(DueQueries.next)

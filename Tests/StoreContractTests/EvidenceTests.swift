@@ -88,7 +88,7 @@ struct EvidenceTests {
         #expect(head.id == id && head.count == 1000 && head.mac == links.last?.mac)
         #expect(firstBroken(links) == nil)
         // An altered byte shows where it lies.
-        try place.connection().execute(
+        try place.tamper(
             "UPDATE events SET canonical = replace(canonical, 'backend', 'bakkend') WHERE seq = 500")
         #expect(firstBroken(try await store.chain(of: id)) == 500)
     }

@@ -86,10 +86,8 @@ struct LedgerTests {
         }
 
         func execute(_ statement: String, _ id: ConsentID? = nil) throws {
-            let connection = try place.connection()
-            try connection.execute("PRAGMA foreign_keys = OFF")
             let bytes = id.map { Hexadecimal.text(of: $0.uuid.bytes) } ?? ""
-            try connection.execute(statement.replacing("ID", with: "x'\(bytes)'"))
+            try place.tamper(statement.replacing("ID", with: "x'\(bytes)'"))
         }
     }
 

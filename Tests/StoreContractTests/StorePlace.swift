@@ -2,13 +2,21 @@
 import ConsentStores
 import Consents
 import Glibc
+import NativePostgres
+import NativeSQLite
 import NativeSystem
 import Observability
+import TestServers
+import TestSupport
 import Testing
 
 /// Every kind of store that must keep the contract.
 enum StoreKind: CaseIterable, Sendable {
     case sqlite
+    case postgres
+
+    /// PostgreSQL where there is a server for tests; that it is left out is told by ``PostgresStoreTests``.
+    static var allCases: [StoreKind] { PostgresDatabase.hasServer ? [.sqlite, .postgres] : [.sqlite] }
 }
 
 /// Where stores of one kind keep the same consents: a folder of its own, gone with the test that made it.
@@ -20,12 +28,15 @@ final class StorePlace: Sendable {
     /// What its stores go by for how long a commit was ago; the tests move it on.
     let clock = HandMovedClock()
     private let opened = Locked<[SQLStore]>([])
+    /// Nil for a file.
+    let database: PostgresDatabase?
 
     init(_ kind: StoreKind) throws {
         self.kind = kind
         var template = Array("/tmp/store-contract-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemCallError.last("mkdtemp") }
         directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        database = kind == .postgres ? try PostgresDatabase(template: MigratedDatabase.name.get()) : nil
         guard let places = PlacesOfOneTest.current else { throw Unexpected("a test without .places") }
         places.withLock { $0.append(self) }
     }
@@ -39,13 +50,40 @@ final class StorePlace: Sendable {
     var path: String { directory + "/data/consents.db" }
     var stateDirectory: String { directory + "/state" }
 
+    func location() throws(StoreFailure) -> StoreLocation {
+        guard let database else { return .file(path) }
+        return .server(try PostgresServer(url: database.url, password: nil, pool: 2, applicationName: "test"))
+    }
+
+    /// Changes what lies in the store beside it, as somebody might who has its password: no reference is held.
+    /// - Parameter script: for SQLite, with blobs as `x'…'`.
+    func tamper(_ script: String) throws {
+        guard let database else {
+            let connection = try connection()
+            try connection.execute("PRAGMA foreign_keys = OFF")
+            return try connection.execute(script)
+        }
+        try database.connection().execute(script.replacing("x'", with: "'\\x"))
+    }
+
+    /// The number that a statement answers.
+    func number(_ statement: String) throws -> Int64 {
+        guard let database else {
+            let row = try connection().prepare(SQLiteQuery(statement))
+            try row.bind()
+            return try row.step() ? row.integer() : -1
+        }
+        let row = try database.connection().prepare(PostgresQuery(statement))
+        return try row.step() ? row.integer() : -1
+    }
+
     /// Another instance on the same consents.
     func open(
         _ instance: InstanceID = Make.instance(), limits: StoreLimits = .standard,
         migrations: MigrationMode = .automatic
     ) throws(StoreFailure) -> SQLStore {
         let store = try SQLStore.open(
-            path: path, stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
+            try location(), stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
             migrations: migrations, limits: limits, metrics: metrics, time: clock, at: Make.now)
         opened.withLock { $0.append(store) }
         return store
@@ -102,4 +140,15 @@ private func removeTree(_ path: String) {
         if unlink(child) != 0 { removeTree(child) }
     }
     rmdir(path)
+}
+
+/// A database with the schema in it, to make each test's from.
+private enum MigratedDatabase {
+    private static let database = Result {
+        let database = try PostgresDatabase(template: "template0")
+        let server = try PostgresServer(url: database.url, password: nil, pool: 2, applicationName: "test")
+        try StoreLocation.server(server).migrate(at: Make.now)
+        return database
+    }
+    static let name = database.map(\.name)
 }

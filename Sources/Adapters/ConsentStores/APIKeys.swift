@@ -37,12 +37,13 @@ extension SQLStore {
         }
     }
 
-    /// The names that are taken in a file with this program's schema, for whoever does not open the store. Makes and
+    /// The names that are taken in a store with this program's schema, for whoever does not open it. Makes and
     /// changes nothing; blocks until done.
     /// - Throws: `damaged`, `retryLater`, `outOfReach`.
-    package static func apiKeyNames(path: String, busyTimeout: Duration) throws(StoreFailure) -> [String] {
-        try translated { () throws(SQLError) in
-            let connection = try SQLConnection.forReading(path, busyTimeout)
+    package static func apiKeyNames(in location: StoreLocation) throws(StoreFailure) -> [String] {
+        let clock = try bootClock()
+        return try translated { () throws(SQLError) in
+            let connection = try location.connectionForReading(clock)
             let rows = try connection.prepare(APIKeyQueries.select)
             var names: [String] = []
             while try rows.step() { names.append(rows.text()) }

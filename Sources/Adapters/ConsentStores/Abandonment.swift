@@ -7,9 +7,13 @@ extension SQLStore {
     {
         try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             let found = try rules.abandonedCodes(in: connection)
-            for digest in found.sent { try connection.run(CodeQueries.nameUnknown, now, digest) }
+            for digest in found.sent where try rules.isAbandoned(digest, .sent, in: connection) {
+                try connection.run(CodeQueries.nameUnknown, now, digest)
+            }
             let refreshes = try rules.abandonedRefreshes(in: connection)
-            for id in refreshes { try rules.nameUnknown(id, policies, at: now, in: connection) }
+            for id in refreshes where try rules.isAbandoned(id, in: connection) {
+                try rules.nameUnknown(id, policies, at: now, in: connection)
+            }
             let grants = try rules.adopt(found.kept.prefix(max(0, limit)), at: now, in: connection)
             return Abandoned(
                 codesNamedUnknown: found.sent.count, refreshesNamedUnknown: refreshes.count, grants: grants)
@@ -44,7 +48,7 @@ extension WritingRules {
         while found.count < WritingRules.most, try rows.step() {
             let digest = BlindIndex(rows.blob())
             let lease = Lease(owner: InstanceID(try rows.identifier()), until: rows.integer(), boot: rows.text())
-            if !leases.stands(lease, in: connection) { found.append(digest) }
+            if try !leases.stands(lease, in: connection) { found.append(digest) }
         }
         return found
     }
@@ -61,7 +65,7 @@ extension WritingRules {
             let until = rows.integer()
             let boot = rows.optionalText()
             if let owner, let boot,
-                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
+                try leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
             {
                 continue
             }
@@ -70,14 +74,34 @@ extension WritingRules {
         return found
     }
 
+    /// Whether a code is in that state and its owner is gone: looked at once more with the row held, for another instance
+    /// may have taken it since it was found.
+    fileprivate func isAbandoned(
+        _ code: BlindIndex, _ state: CodeRow.State, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
+        guard connection.hasOtherWriters else { return true }
+        guard let row = try CodeRow(code, in: connection), row.state == state else { return false }
+        return try !leases.stands(row.lease, in: connection)
+    }
+
+    /// As of a code, of a refresh on the wire.
+    fileprivate func isAbandoned(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
+        guard connection.hasOtherWriters else { return true }
+        guard let row = try RefreshRow(id, in: connection), row.phase == .sent else { return false }
+        guard let lease = row.lease else { return true }
+        return try !leases.stands(lease, in: connection)
+    }
+
     /// Makes kept grants this instance's, for as long as their owner's lease was.
     fileprivate func adopt(
         _ codes: some Sequence<BlindIndex>, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> [(code: BlindIndex, sealed: SealedBytes)] {
         var grants: [(code: BlindIndex, sealed: SealedBytes)] = []
         for code in codes {
-            guard let row = try CodeRow(code, in: connection), let grant = row.grant else { continue }
-            let lease = leases.lease(for: .milliseconds(row.leaseLength), in: connection)
+            guard try isAbandoned(code, .kept, in: connection), let row = try CodeRow(code, in: connection),
+                let grant = row.grant
+            else { continue }
+            let lease = try leases.lease(for: .milliseconds(row.leaseLength), in: connection)
             try connection.run(CodeQueries.adopt, row.attempt, lease.owner, lease.until, lease.boot, now, code)
             grants.append((code, grant))
         }

@@ -3,14 +3,38 @@ internal import Consents
 
 // How the domain's values lie in columns.
 
-extension UUIDv7: SQLBindable { var sqlValue: SQLValue { .words(high, low) } }
-extension ConsentID: SQLBindable { var sqlValue: SQLValue { uuid.sqlValue } }
-extension AttemptID: SQLBindable { var sqlValue: SQLValue { uuid.sqlValue } }
-extension InstanceID: SQLBindable { var sqlValue: SQLValue { uuid.sqlValue } }
-extension BlindIndex: SQLBindable { var sqlValue: SQLValue { .blob(bytes) } }
-extension SealedBytes: SQLBindable { var sqlValue: SQLValue { .blob(bytes) } }
-extension Instant: SQLBindable { var sqlValue: SQLValue { .integer(milliseconds) } }
-extension ScopeSet: SQLBindable { var sqlValue: SQLValue { .text(blankSeparated) } }
+extension UUIDv7: SQLBindable {
+    static var sqlKind: SQLKind { .blob }
+    var sqlValue: SQLValue { .words(high, low) }
+}
+extension ConsentID: SQLBindable {
+    static var sqlKind: SQLKind { .blob }
+    var sqlValue: SQLValue { uuid.sqlValue }
+}
+extension AttemptID: SQLBindable {
+    static var sqlKind: SQLKind { .blob }
+    var sqlValue: SQLValue { uuid.sqlValue }
+}
+extension InstanceID: SQLBindable {
+    static var sqlKind: SQLKind { .blob }
+    var sqlValue: SQLValue { uuid.sqlValue }
+}
+extension BlindIndex: SQLBindable {
+    static var sqlKind: SQLKind { .blob }
+    var sqlValue: SQLValue { .blob(bytes) }
+}
+extension SealedBytes: SQLBindable {
+    static var sqlKind: SQLKind { .blob }
+    var sqlValue: SQLValue { .blob(bytes) }
+}
+extension Instant: SQLBindable {
+    static var sqlKind: SQLKind { .integer }
+    var sqlValue: SQLValue { .integer(milliseconds) }
+}
+extension ScopeSet: SQLBindable {
+    static var sqlKind: SQLKind { .text }
+    var sqlValue: SQLValue { .text(blankSeparated) }
+}
 
 extension ProviderKey {
     /// `''` where there is no environment: NULLs would all differ in the unique index.

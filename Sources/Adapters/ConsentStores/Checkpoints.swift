@@ -12,7 +12,11 @@ extension SQLStore: CheckpointStore {
         }
         if isYoung { return false }
         return try await writer.write(.finishes) { connection throws(SQLError) in
-            try connection.rows(changedBy: CheckpointQueries.begin, now, earliest, latest) > 0
+            let row = try connection.prepare(CheckpointQueries.young)
+            try row.bind(earliest, latest)
+            if try row.step() { return false }
+            try connection.awaitOtherWriters()
+            return try connection.rows(changedBy: CheckpointQueries.begin, now, earliest, latest) > 0
         }
     }
 

@@ -64,8 +64,9 @@ extension WritingRules {
 private enum ClaimQueries {
     static let keep = SQLQuery(
         """
-        INSERT OR IGNORE INTO code_claims (digest, subject_index, caller, request_id, at)
+        INSERT INTO code_claims (digest, subject_index, caller, request_id, at)
         SELECT ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM code_claims WHERE digest = ?) < ?
+        ON CONFLICT DO NOTHING
         """)
     static let select = SQLQuery(
         "SELECT at, caller, request_id FROM code_claims WHERE digest = ? ORDER BY at, subject_index, caller")

@@ -110,9 +110,11 @@ extension WritingRules {
     {
         // Nearly always it is new: the row is read only where there is one.
         if try take(wanted, by: CodeQueries.reserve, in: connection) { return .reserved }
-        guard let row = try CodeRow(wanted.digest, in: connection), !row.isOver(at: wanted.at) else {
-            return try retake(wanted, in: connection)
+        guard let row = try CodeRow(wanted.digest, in: connection) else {
+            // Let go between the two: whoever is first takes it.
+            return try take(wanted, by: CodeQueries.reserve, in: connection) ? .reserved : .underWay
         }
+        if row.isOver(at: wanted.at) { return try retake(wanted, in: connection) }
         guard row.subjectIndex == wanted.subjectIndex else { return .otherSubject(row.consent) }
         switch row.state {
         case .unspent: return try retake(wanted, in: connection)
@@ -123,7 +125,7 @@ extension WritingRules {
             guard let grant = row.grant else { throw .corrupt }
             return .abandonedGrant(grant)
         case .sent, .kept:
-            return leases.stands(row.lease, in: connection) ? .underWay : try adopt(row, wanted, in: connection)
+            return try leases.stands(row.lease, in: connection) ? .underWay : adopt(row, wanted, in: connection)
         case .consent:
             guard let consent = row.consent else { throw .corrupt }
             return .consent(consent)
@@ -143,7 +145,7 @@ extension WritingRules {
     private func take(
         _ wanted: CodeReservation, by query: SQLQuery, in connection: borrowing SQLConnection
     ) throws(SQLError) -> Bool {
-        let lease = leases.lease(for: wanted.lease, in: connection)
+        let lease = try leases.lease(for: wanted.lease, in: connection)
         return try connection.rows(
             changedBy: query, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn,
             wanted.subjectIndex, wanted.attempt, lease.owner, lease.until, lease.boot,
@@ -158,7 +160,7 @@ extension WritingRules {
             try connection.run(CodeQueries.nameUnknown, wanted.at, wanted.digest)
             return .ended(.exchangeUnknown, statement: nil)
         }
-        let lease = leases.lease(for: wanted.lease, in: connection)
+        let lease = try leases.lease(for: wanted.lease, in: connection)
         try connection.run(
             CodeQueries.adopt, wanted.attempt, lease.owner, lease.until, lease.boot, wanted.at, wanted.digest)
         return .abandonedGrant(grant)
@@ -169,7 +171,7 @@ extension WritingRules {
         in connection: borrowing SQLConnection
     ) throws(SQLError) -> Bool {
         // The row adds the length of its lease.
-        let lease = leases.lease(for: .zero, in: connection)
+        let lease = try leases.lease(for: .zero, in: connection)
         let isKept = try connection.rows(
             changedBy: CodeQueries.keep, grant, attempt, lease.owner, lease.until, lease.boot, now, digest)
         if isKept > 0 { return true }
@@ -200,19 +202,29 @@ extension WritingRules {
 
 enum CodeQueries {
     static let select = SQLQuery(
-        """
-        SELECT state, subject_index, attempt, owner, lease_until, lease_boot, lease_length, grant_sealed, verdict,
-            statement_sealed, consent_id, expires_at
-        FROM code_reservations WHERE digest = ?
-        """)
-    static let consent = SQLQuery("SELECT consent_id FROM code_reservations WHERE digest = ?")
+        locking:
+            """
+            SELECT state, subject_index, attempt, owner, lease_until, lease_boot, lease_length, grant_sealed, verdict,
+                statement_sealed, consent_id, expires_at
+            FROM code_reservations WHERE digest = ?
+            """)
+    static let consent = SQLQuery(locking: "SELECT consent_id FROM code_reservations WHERE digest = ?")
     private static let sent = """
         INTO code_reservations (digest, provider, environment, subject_index, state, attempt, owner, lease_until,
             lease_boot, lease_length, unsettled_since, updated_at, expires_at)
         VALUES (?, ?, ?, ?, 'sent', ?, ?, ?, ?, ?, ?, ?, ?)
         """
     static let reserve = SQLQuery("INSERT \(sent) ON CONFLICT (digest) DO NOTHING")
-    static let reserveAgain = SQLQuery("INSERT OR REPLACE \(sent)")
+    /// As if the row were not there; it is held.
+    static let reserveAgain = SQLQuery(
+        """
+        INSERT \(sent) ON CONFLICT (digest) DO UPDATE SET provider = excluded.provider,
+            environment = excluded.environment, subject_index = excluded.subject_index, state = excluded.state,
+            attempt = excluded.attempt, owner = excluded.owner, lease_until = excluded.lease_until,
+            lease_boot = excluded.lease_boot, lease_length = excluded.lease_length, grant_sealed = NULL,
+            verdict = NULL, statement_sealed = NULL, consent_id = NULL, unsettled_since = excluded.unsettled_since,
+            updated_at = excluded.updated_at, expires_at = excluded.expires_at
+        """)
     static let release = SQLQuery(
         """
         UPDATE code_reservations SET state = 'unspent', verdict = NULL, statement_sealed = NULL,
@@ -222,7 +234,7 @@ enum CodeQueries {
     static let end = SQLQuery(
         """
         UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?, unsettled_since = NULL,
-            grant_sealed = CASE WHEN ? THEN grant_sealed END, updated_at = ?
+            grant_sealed = CASE WHEN ? = 1 THEN grant_sealed END, updated_at = ?
         WHERE digest = ? AND attempt = ? AND (state IN ('sent', 'kept') OR verdict = 'exchange_unknown')
         """)
     static let nameUnknown = SQLQuery(

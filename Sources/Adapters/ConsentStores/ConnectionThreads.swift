@@ -25,6 +25,23 @@ func startConnectionThread(
     return thread
 }
 
+/// Starts some of them; where one cannot be, none is left.
+/// - Parameter queue: closed to end those that were started.
+func startConnectionThreads<Element>(
+    named name: String, _ count: Int, ending queue: BlockingQueue<Element>,
+    _ body: @escaping @Sendable (_ isOpen: () -> Void) throws(SQLError) -> Void
+) throws(StoreFailure) -> [Locked<NamedThread?>] {
+    var threads: [Locked<NamedThread?>] = []
+    do throws(StoreFailure) {
+        for number in 1...max(1, count) { threads.append(try startConnectionThread(name: "\(name)-\(number)", body)) }
+        return threads
+    } catch {
+        queue.close()
+        for thread in threads { thread.joinAndForget() }
+        throw error
+    }
+}
+
 extension Locked where Value == NamedThread? {
     /// Waits until the thread has ended; a second time it returns at once.
     func joinAndForget() {

@@ -5,7 +5,7 @@ extension SQLStore {
     package func consents(_ query: ConsentQuery) async throws(StoreFailure) -> ConsentPage {
         try await readers.read { connection throws(SQLError) in
             // One moment for identifiers and rows: a row that left the list between them would stand in it all the same.
-            try snapshot(of: connection) { connection throws(SQLError) in
+            try connection.snapshot { connection throws(SQLError) in
                 let limit = max(1, query.limit)
                 let found = try ConsentList.identifiers(query, limit: limit + 1, in: connection)
                 var items: [StoredConsent] = []
@@ -72,25 +72,7 @@ private enum ConsentList {
     }
 }
 
-/// What `body` reads, all of it as it is at one moment.
-func snapshot<Value>(
-    of connection: borrowing SQLConnection,
-    _ body: (borrowing SQLConnection) throws(SQLError) -> Value
-) throws(SQLError) -> Value {
-    try connection.run(ListQueries.begin)
-    do throws(SQLError) {
-        let value = try body(connection)
-        try connection.run(ListQueries.end)
-        return value
-    } catch {
-        if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
-        throw error
-    }
-}
-
 private enum ListQueries {
-    static let begin = SQLQuery("BEGIN")
-    static let end = SQLQuery("COMMIT")
     static let all = SQLQuery("SELECT id FROM consents WHERE id < ? ORDER BY id DESC LIMIT ?")
     /// The other filters are held against each.
     static let ofSubject = SQLQuery(

@@ -42,8 +42,9 @@ struct ConsentState {
     var providerSubjectIndex: BlindIndex?
     var provider: ProviderKey
 
-    init?(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) {
-        let row = try connection.prepare(ConsentQueries.state)
+    /// - Parameter isHeld: for a write that goes by it.
+    init?(_ id: ConsentID, isHeld: Bool, in connection: borrowing SQLConnection) throws(SQLError) {
+        let row = try connection.prepare(isHeld ? ConsentQueries.state : ConsentQueries.stateAsRead)
         try row.bind(id)
         guard try row.step() else { return nil }
         status = try row.word(ConsentStatus.self)
@@ -117,7 +118,9 @@ extension WritingRules {
         throws(SQLError) -> WriteAnswer
     {
         if try consent(of: renewal.code, in: connection) != nil { return .alreadyWritten }
-        guard let state = try ConsentState(renewal.id, in: connection), state.status.isLive else { return .ended }
+        guard let state = try ConsentState(renewal.id, isHeld: true, in: connection), state.status.isLive else {
+            return .ended
+        }
         guard state.generation == renewal.expectedGeneration else { return .generationMoved }
         let timing = renewal.timing
         try connection.run(
@@ -136,7 +139,7 @@ extension WritingRules {
         _ id: ConsentID, generation: Int64, at now: Instant, _ event: EventDraft,
         in connection: borrowing SQLConnection
     ) throws(SQLError) -> WriteAnswer {
-        guard let state = try ConsentState(id, in: connection) else { return .ended }
+        guard let state = try ConsentState(id, isHeld: true, in: connection) else { return .ended }
         guard state.status.isLive else { return state.status == .expired ? .alreadyWritten : .ended }
         guard state.generation == generation else { return .generationMoved }
         try connection.run(ConsentQueries.expire, now, id)
@@ -146,12 +149,13 @@ extension WritingRules {
 }
 
 private enum ConsentQueries {
-    static let state = SQLQuery(
-        """
+    private static let stateText = """
         SELECT status, status_reason, generation, created_at, subject_index, provider_subject_index, provider,
             environment
         FROM consents WHERE id = ?
-        """)
+        """
+    static let state = SQLQuery(locking: stateText)
+    static let stateAsRead = SQLQuery(stateText)
     static let liveID = SQLQuery(
         """
         SELECT id FROM consents

@@ -167,7 +167,7 @@ enum DueQueries {
         """
         SELECT \(columns) FROM (
             SELECT \(columns), environment, attempt_phase FROM consents INDEXED BY consents_by_due
-            WHERE provider = ? AND due_at IS NOT NULL AND due_at > ? ORDER BY due_at DESC LIMIT ?)
+            WHERE provider = ? AND due_at IS NOT NULL AND due_at > ? ORDER BY due_at DESC LIMIT ?) AS far
         WHERE environment = ? AND attempt_phase IS DISTINCT FROM 'sent'
         """)
     private static let alongDue = """
@@ -184,7 +184,7 @@ enum DueQueries {
             SELECT \(columns), environment FROM consents INDEXED BY consents_by_token_end
             WHERE provider = ? AND due_at IS NOT NULL AND refresh_token_expires_at IS NOT NULL
                 AND refresh_token_expires_at > ?
-            ORDER BY refresh_token_expires_at LIMIT ?)
+            ORDER BY refresh_token_expires_at LIMIT ?) AS ending
         WHERE due_at <= ? AND environment = ? LIMIT ?
         """)
     static let next = SQLQuery(
@@ -194,9 +194,9 @@ enum DueQueries {
         """)
     static let tally = SQLQuery(
         """
-        SELECT count(*), coalesce(sum(due_at <= ?), 0), min(due_at) FROM (
+        SELECT count(*), count(*) FILTER (WHERE due_at <= ?), min(due_at) FROM (
             SELECT due_at FROM consents INDEXED BY consents_by_due
-            WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?)
+            WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?) AS due
         """)
     static let ambiguous = SQLQuery(
         """

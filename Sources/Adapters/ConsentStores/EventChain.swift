@@ -153,7 +153,7 @@ private enum EventQueries {
         """)
     /// Behind the event that tells of the removal of the others comes none.
     static let head = SQLQuery(
-        "SELECT event_count, chain_head FROM consents WHERE id = ? AND evidence_removed_at IS NULL")
+        locking: "SELECT event_count, chain_head FROM consents WHERE id = ? AND evidence_removed_at IS NULL")
     static let saveHead = SQLQuery(
         "UPDATE consents SET event_count = ?, chain_head = ?, head_period = \(period) WHERE id = ?")
     /// Of removed evidence the last event alone.

@@ -8,11 +8,13 @@ extension SQLStore {
     {
         // Nearly always it stands there already; a reader tells so without a transaction of the writer's.
         let known = try await readers.read { connection throws(SQLError) in
-            try Evidence.answer(to: event, in: id, since: since, connection)
+            try Evidence.answer(to: event, in: id, since: since, isHeld: false, connection)
         }
         if let known { return known }
         return try await writer.write(.finishes) { [rules] connection throws(SQLError) in
-            if let known = try Evidence.answer(to: event, in: id, since: since, connection) { return known }
+            if let known = try Evidence.answer(to: event, in: id, since: since, isHeld: true, connection) {
+                return known
+            }
             try rules.append([event], to: id, in: connection)
             return .written
         }
@@ -57,9 +59,10 @@ extension SQLStore {
 private enum Evidence {
     /// Why the event is not to be written; nil where it is.
     static func answer(
-        to event: EventDraft, in id: ConsentID, since: Instant, _ connection: borrowing SQLConnection
+        to event: EventDraft, in id: ConsentID, since: Instant, isHeld: Bool, _ connection: borrowing SQLConnection
     ) throws(SQLError) -> WriteAnswer? {
-        guard let state = try ConsentState(id, in: connection), event.type.mayBeTold(in: state.status) else {
+        guard let state = try ConsentState(id, isHeld: isHeld, in: connection), event.type.mayBeTold(in: state.status)
+        else {
             return .ended
         }
         return try stands(event, in: id, since: since, connection) ? .alreadyWritten : nil

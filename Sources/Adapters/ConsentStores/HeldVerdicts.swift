@@ -25,7 +25,7 @@ extension SQLStore {
                 try connection.run(VerdictQueries.makeDue, start.advanced(by: spacing * number), id)
             }
             if ids.count == limit { return FailingSpread(count: ids.count, next: ids.last) }
-            if var health = try rules.health(of: provider, in: connection), health.recoverySince != nil {
+            if var health = try rules.heldHealth(of: provider, in: connection), health.recoverySince != nil {
                 health.recoverySince = nil
                 try rules.keep(health, of: provider, at: now, in: connection)
             }
@@ -103,7 +103,7 @@ extension WritingRules {
         _ provider: ProviderKey, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> VerdictsDecided {
         let held = try verdicts(of: provider, limit: .max, in: connection).count
-        if var health = try health(of: provider, in: connection), held > 0 || health.brakeSince != nil {
+        if var health = try heldHealth(of: provider, in: connection), held > 0 || health.brakeSince != nil {
             try letGo(&health, of: provider, at: now, in: connection)
             try keep(health, of: provider, at: now, in: connection)
         }
@@ -126,7 +126,7 @@ extension WritingRules {
             _ = try dropVerdict(on: verdict.id, in: connection)
         }
         if held.count == limit { return VerdictsDecided(count: held.count, isPart: true) }
-        if var health = try health(of: provider, in: connection), health.brakeSince != nil {
+        if var health = try heldHealth(of: provider, in: connection), health.brakeSince != nil {
             health.releaseBrake(at: now)
             try keep(health, of: provider, at: now, in: connection)
         }
@@ -161,8 +161,10 @@ extension WritingRules {
 private enum VerdictQueries {
     static let keep = SQLQuery(
         """
-        INSERT OR REPLACE INTO held_verdicts (consent_id, provider, environment, generation, reason, at)
+        INSERT INTO held_verdicts (consent_id, provider, environment, generation, reason, at)
         VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (consent_id) DO UPDATE SET provider = excluded.provider, environment = excluded.environment,
+            generation = excluded.generation, reason = excluded.reason, at = excluded.at
         """)
     static let drop = SQLQuery("DELETE FROM held_verdicts WHERE consent_id = ?")
     static let dropAll = SQLQuery("DELETE FROM held_verdicts WHERE provider = ? AND environment = ?")
@@ -195,12 +197,13 @@ private enum VerdictQueries {
         """)
     /// A verdict over what a copy of the store brought back is expected, and stays.
     static let condemned = SQLQuery(
-        """
-        SELECT generation, status_reason FROM consents
-        WHERE id = ? AND status = 'reauthorization_required'
-            AND (status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation')
-            AND tokens_sealed IS NOT NULL
-        """)
+        locking:
+            """
+            SELECT generation, status_reason FROM consents
+            WHERE id = ? AND status = 'reauthorization_required'
+                AND (status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation')
+                AND tokens_sealed IS NOT NULL
+            """)
     static let revive = SQLQuery(
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,

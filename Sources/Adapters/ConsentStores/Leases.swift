@@ -2,39 +2,88 @@
 internal import Consents
 internal import NativeSystem
 
-/// How long a row is somebody's: until a time of the boot clock, and no longer than its owner lives.
+/// How long a row is somebody's: until a time of the store's clock, and no longer than its owner lives.
 struct Lease: Equatable {
     var owner: InstanceID
-    /// Milliseconds of the boot clock.
+    /// Milliseconds of the boot clock, or of the server's.
     var until: Int64
+    /// The boot that they count from; of a server always the same word.
     var boot: String
 }
 
-/// Says which leases stand. A lease ends when its time is over, when its owner's lock is free, or with the boot that
-/// it was given in.
+/// Says which leases stand. A lease ends when its time is over, when its owner is gone, or with the boot that it was
+/// given in.
 struct LeaseClock: Sendable {
+    enum Witness: Sendable {
+        /// Instances of one machine, by its boot clock.
+        case machine(InstanceLocks)
+        /// Instances anywhere, by the server's clock.
+        case server(PostgresPresence)
+    }
+
     let clock: BootClock
-    let locks: InstanceLocks
+    let witness: Witness
 
     /// No lease was ever given for longer, so one that ends later than this from now is not believed; milliseconds.
     private static let longest: Int64 = 3_600_000
 
     /// Whose leases are given here.
-    var instance: InstanceID { locks.instance }
+    var instance: InstanceID {
+        switch witness {
+        case .machine(let locks): locks.instance
+        case .server(let presence): presence.instance
+        }
+    }
 
-    func lease(for length: Duration, in connection: borrowing SQLConnection) -> Lease {
-        Lease(owner: instance, until: clock.milliseconds + LeaseClock.milliseconds(of: length), boot: clock.boot)
+    func lease(for length: Duration, in connection: borrowing SQLConnection) throws(SQLError) -> Lease {
+        Lease(owner: instance, until: try now(connection) + LeaseClock.milliseconds(of: length), boot: boot)
     }
 
     /// A lease's length as it is given.
     static func milliseconds(of length: Duration) -> Int64 { min(max(0, length.milliseconds), longest) }
 
-    func stands(_ lease: Lease, in connection: borrowing SQLConnection) -> Bool {
-        guard lease.boot == clock.boot else { return false }
-        let rest = lease.until - clock.milliseconds
-        return rest > 0 && rest <= LeaseClock.longest && isAlive(lease.owner, in: connection)
+    func stands(_ lease: Lease, in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
+        guard lease.boot == boot else { return false }
+        let rest = lease.until - (try now(connection))
+        guard rest > 0, rest <= LeaseClock.longest else { return false }
+        return try isAlive(lease.owner, in: connection)
     }
 
     /// Whether the instance runs; where it cannot be told it is taken for alive.
-    func isAlive(_ owner: InstanceID, in connection: borrowing SQLConnection) -> Bool { locks.isAlive(owner) }
+    func isAlive(_ owner: InstanceID, in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
+        switch witness {
+        case .machine(let locks): return locks.isAlive(owner)
+        case .server(let presence):
+            switch connection {
+            case .sqlite: return true
+            case .postgres(let link): return try link.living.isAlive(owner, link.connection, presence)
+            }
+        }
+    }
+
+    /// Gives back what tells that this instance lives.
+    func release() {
+        switch witness {
+        case .machine(let locks): locks.release()
+        case .server(let presence): presence.release()
+        }
+    }
+
+    private var boot: String {
+        switch witness {
+        case .machine: clock.boot
+        case .server: "server"
+        }
+    }
+
+    private func now(_ connection: borrowing SQLConnection) throws(SQLError) -> Int64 {
+        switch connection {
+        case .sqlite: clock.milliseconds
+        case .postgres(let link): try link.milliseconds()
+        }
+    }
+}
+
+func bootClock() throws(StoreFailure) -> BootClock {
+    do { return try BootClock() } catch { throw .outOfReach("the boot's identifier: \(error.sentence)") }
 }

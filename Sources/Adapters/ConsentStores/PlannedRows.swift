@@ -25,13 +25,16 @@ private func grant(_ row: borrowing SQLStatement) throws(SQLError) -> PlannedGra
 
 private enum PlanQueries {
     /// Along the identifiers: the sealed columns behind these are not read.
-    static let page = SQLQuery(
+    static let page = SQLQuery(sqlite: text(status: "+status"), postgres: text(status: "status"))
+
+    private static func text(status: String) -> String {
         """
         SELECT id, provider, environment, status, generation, issued_at, access_token_expires_at,
             refresh_token_expires_at, CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
             attempt_phase = 'unknown'
         FROM consents
-        WHERE id > ? AND is_refreshable = 1 AND (+status = 'active' OR +status = 'failing')
+        WHERE id > ? AND is_refreshable = 1 AND (\(status) = 'active' OR \(status) = 'failing')
         ORDER BY id LIMIT ?
-        """)
+        """
+    }
 }

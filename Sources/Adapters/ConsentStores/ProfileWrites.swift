@@ -13,14 +13,16 @@ extension WritingRules {
     fileprivate func saveProfile(_ write: ProfileWrite, in connection: borrowing SQLConnection)
         throws(SQLError) -> ProfileAnswer
     {
-        guard let state = try ConsentState(write.id, in: connection), state.status.isLive else { return .ended }
+        guard let state = try ConsentState(write.id, isHeld: true, in: connection), state.status.isLive else {
+            return .ended
+        }
         guard let found = write.providerSubject, found.index != state.providerSubjectIndex else {
             try save(write, in: connection)
             return .saved
         }
         guard state.providerSubjectIndex == nil else { return .providerSubjectDiffers }
         guard let other = try liveID(of: state.provider, state.subjectIndex, found.index, in: connection),
-            let otherState = try ConsentState(other, in: connection)
+            let otherState = try ConsentState(other, isHeld: true, in: connection), otherState.status.isLive
         else {
             try save(write, in: connection)
             return .saved

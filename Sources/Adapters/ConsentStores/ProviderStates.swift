@@ -80,14 +80,47 @@ struct StoredHealth {
 
 extension WritingRules {
     /// Nil where the provider has no row. A trial whose owner is gone is none.
-    func health(of provider: ProviderKey, in connection: borrowing SQLConnection) throws(SQLError)
+    ///
+    /// The row is not held: every code and every claim reads it, and nearly all of them write nothing to it. Where
+    /// another transaction is about to close a gate, whoever has read before goes through as if it had come before, which
+    /// it has; what was committed before this read holds.
+    func health(of provider: ProviderKey, in connection: borrowing SQLConnection) throws(SQLError) -> ProviderHealth? {
+        try health(of: provider, by: StateQueries.one, in: connection)
+    }
+
+    /// As above, held until the transaction ends: for whoever writes what follows from it.
+    func heldHealth(of provider: ProviderKey, in connection: borrowing SQLConnection) throws(SQLError)
         -> ProviderHealth?
     {
-        let row = try connection.prepare(StateQueries.one)
+        try health(of: provider, by: StateQueries.oneHeld, in: connection)
+    }
+
+    /// What follows from the provider's state, worked out from a row that is held where that changes it. `change` runs
+    /// once more where others write too; of a provider without a row one is made to be held.
+    private func changed<Value>(
+        _ provider: ProviderKey, known: ProviderHealth, at now: Instant, in connection: borrowing SQLConnection,
+        _ change: (inout ProviderHealth) -> Value
+    ) throws(SQLError) -> (before: ProviderHealth, after: ProviderHealth, value: Value) {
+        var after = known
+        let value = change(&after)
+        guard after != known, connection.hasOtherWriters else { return (known, after, value) }
+        try connection.run(StateQueries.make, provider.name, provider.environmentColumn, now)
+        let held = try heldHealth(of: provider, in: connection) ?? ProviderHealth()
+        after = held
+        let valueOfHeld = change(&after)
+        return (held, after, valueOfHeld)
+    }
+
+    private func health(of provider: ProviderKey, by query: SQLQuery, in connection: borrowing SQLConnection)
+        throws(SQLError) -> ProviderHealth?
+    {
+        let row = try connection.prepare(query)
         try row.bind(provider.name, provider.environmentColumn)
         guard try row.step() else { return nil }
         var stored = try StoredHealth(row)
-        if stored.health.trial != nil, let owner = stored.trialOwner, !leases.isAlive(owner, in: connection) {
+        if stored.health.trial != nil, let owner = stored.trialOwner,
+            try !leases.isAlive(owner, in: connection)
+        {
             stored.health.trial = nil
         }
         return stored.health
@@ -112,17 +145,18 @@ extension WritingRules {
     ) throws(SQLError) -> CallPermit {
         var found = known
         if found == nil { found = try health(of: provider, in: connection) }
-        guard var health = found else { return .free }
-        let permit = health.permit(asker, at: now)
-        if permit == .trial {
-            if let grant, asker == .refresh, health.isKeptForHeld(at: now),
-                try !isHeld(grant, in: connection), try isHeldDue(at: provider, now, in: connection)
-            {
-                return .blocked(until: now.advanced(by: HealthLimits.trialPoll), .brake)
-            }
-            health.begin(attempt, for: lease, at: now)
-            try keep(health, of: provider, at: now, in: connection)
+        guard let health = found else { return .free }
+        if let grant, asker == .refresh, health.permit(asker, at: now) == .trial, health.isKeptForHeld(at: now),
+            try !isHeld(grant, in: connection), try isHeldDue(at: provider, now, in: connection)
+        {
+            return .blocked(until: now.advanced(by: HealthLimits.trialPoll), .brake)
         }
+        let (_, after, permit) = try changed(provider, known: health, at: now, in: connection) { health in
+            let permit = health.permit(asker, at: now)
+            if permit == .trial { health.begin(attempt, for: lease, at: now) }
+            return permit
+        }
+        if permit == .trial { try keep(after, of: provider, at: now, in: connection) }
         return permit
     }
 
@@ -131,12 +165,15 @@ extension WritingRules {
     func take(_ note: HealthNote, of attempt: AttemptID, at now: Instant, in connection: borrowing SQLConnection)
         throws(SQLError) -> ProviderHealth
     {
-        let before = try health(of: note.provider, in: connection) ?? ProviderHealth()
-        var after = before
-        if case .declaredDead(.grant(let id)) = note.event, after.verdicts.isBlank(at: now) {
-            after.recall(try earlierGrants(of: note.provider, but: id, in: connection), at: now)
+        let known = try health(of: note.provider, in: connection) ?? ProviderHealth()
+        var earlier: [ConsentID] = []
+        if case .declaredDead(.grant(let id)) = note.event, known.verdicts.isBlank(at: now) {
+            earlier = try earlierGrants(of: note.provider, but: id, in: connection)
         }
-        after.on(note.event, of: attempt, at: now, spread: note.spread)
+        var (before, after, _) = try changed(note.provider, known: known, at: now, in: connection) { health in
+            if !earlier.isEmpty, health.verdicts.isBlank(at: now) { health.recall(earlier, at: now) }
+            health.on(note.event, of: attempt, at: now, spread: note.spread)
+        }
         if case .declaredDead(.grant(let id)) = note.event, before.brakeSince == nil, after.brakeSince != nil {
             let condemned = after.verdicts.recentDeaths(at: now).filter { $0 != id }
             try holdToo(condemned, of: note.provider, at: now, in: connection)
@@ -174,7 +211,11 @@ private enum StateQueries {
         paused_since, paused_by_name, accusers, brake_since, brake_window, trial_attempt, trial_until, trial_owner,
         next_trial_at, recovery_since
         """
-    static let one = SQLQuery("SELECT \(columns) FROM provider_states WHERE provider = ? AND environment = ?")
+    private static let oneText = "SELECT \(columns) FROM provider_states WHERE provider = ? AND environment = ?"
+    static let one = SQLQuery(oneText)
+    static let oneHeld = SQLQuery(locking: oneText)
+    static let make = SQLQuery(
+        "INSERT INTO provider_states (provider, environment, updated_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
     static let all = SQLQuery(
         """
         SELECT provider, environment,
@@ -193,7 +234,8 @@ private enum StateQueries {
             failed_trials = excluded.failed_trials, consecutive_failures = excluded.consecutive_failures,
             paused_since = excluded.paused_since, paused_by_name = excluded.paused_by_name,
             accusers = excluded.accusers, brake_since = excluded.brake_since, brake_window = excluded.brake_window,
-            trial_owner = CASE WHEN trial_attempt IS NOT DISTINCT FROM excluded.trial_attempt THEN trial_owner
+            trial_owner = CASE WHEN provider_states.trial_attempt IS NOT DISTINCT FROM excluded.trial_attempt
+                THEN provider_states.trial_owner
                 ELSE excluded.trial_owner END,
             trial_attempt = excluded.trial_attempt, trial_until = excluded.trial_until,
             next_trial_at = excluded.next_trial_at, recovery_since = excluded.recovery_since,
@@ -203,7 +245,7 @@ private enum StateQueries {
         """
         SELECT id FROM (
             SELECT id, last_refreshed_at, last_outcome FROM consents WHERE provider = ? AND environment = ? LIMIT 1000
-        ) AS some
+        ) AS looked_at
         WHERE id <> ? AND (last_refreshed_at IS NOT NULL OR last_outcome = 'over') LIMIT ?
         """)
     static let firstSecret = SQLQuery(

@@ -7,7 +7,7 @@ extension SQLStore {
     /// takes; whoever cannot wait so long asks with a deadline of their own.
     package func storeIsReady() async -> Bool {
         do throws(StoreFailure) {
-            try guardian.check(writeAheadLog: nil)
+            try guardian?.check(writeAheadLog: nil)
             guard try await readers.read(Readiness.look) else { return false }
             switch writer.health.verdict {
             case .good: return true

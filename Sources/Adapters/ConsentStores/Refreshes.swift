@@ -75,7 +75,7 @@ extension WritingRules {
         if row.phase == .sent {
             // A commit of unknown fate is asked for again by the same attempt.
             if row.attempt == claim.attempt { return .claimed }
-            if let lease = row.lease, leases.stands(lease, in: connection) { return .held }
+            if let lease = row.lease, try leases.stands(lease, in: connection) { return .held }
             // The row is decided before anybody sends again: what went out is unknown from now on.
             try nameUnknown(
                 claim.id, row, costsGrants: claim.costsGrants, at: claim.at, in: connection)
@@ -87,7 +87,7 @@ extension WritingRules {
             claim.asker, claim.attempt, of: claim.id, lease: claim.lease, at: row.provider, now: claim.at,
             in: connection)
         if case .blocked(let until, let reason) = permit { return .blocked(until: until, reason) }
-        let lease = leases.lease(for: claim.lease, in: connection)
+        let lease = try leases.lease(for: claim.lease, in: connection)
         try connection.run(
             RefreshQueries.claim, claim.attempt, lease.owner, claim.at, lease.until, lease.boot,
             claim.at.advanced(by: claim.lease), claim.id)
@@ -209,11 +209,13 @@ extension RefreshRow {
 
 enum RefreshQueries {
     static let select = SQLQuery(
-        """
-        SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until, lease_boot,
-            saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, has_rotated, due_at, event_count, chain_head
-        FROM consents WHERE id = ?
-        """)
+        locking:
+            """
+            SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until,
+                lease_boot, saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, has_rotated, due_at, event_count,
+                chain_head
+            FROM consents WHERE id = ?
+            """)
 
     /// An attempt of unknown outcome is remembered behind the new one: what comes of this need not tell of that.
     static let claim = SQLQuery(
@@ -238,8 +240,8 @@ enum RefreshQueries {
     private static let saved = """
         status_reason = NULL, generation = generation + 1, tokens_sealed = ?, issued_at = ?, access_token_expires_at = ?,
         refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?, granted_scopes = ?, saved_attempt = ?,
-        last_refreshed_at = ?, updated_at = ?, refresh_failures = 0, has_rotated = max(has_rotated, ?),
-        spare_tokens_sealed = NULL, spare_generation = NULL, last_outcome = 'refreshed', due_before_claim = NULL,
+        last_refreshed_at = ?, updated_at = ?, refresh_failures = 0,
+        has_rotated = CASE WHEN ? = 1 THEN 1 ELSE has_rotated END, spare_tokens_sealed = NULL, spare_generation = NULL, last_outcome = 'refreshed', due_before_claim = NULL,
         attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL, attempt_sent_at = NULL, lease_until = NULL,
         lease_boot = NULL, unknown_attempt_id = NULL, unknown_owner = NULL, unknown_sent_at = NULL,
         event_count = ?, chain_head = ?, head_period = \(period)

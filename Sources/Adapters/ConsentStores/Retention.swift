@@ -6,7 +6,7 @@ extension SQLStore: Retention {
         -> [RetentionStep: Int]
     {
         try await readers.read { connection throws(SQLError) in
-            try snapshot(of: connection) { connection throws(SQLError) in
+            try connection.snapshot { connection throws(SQLError) in
                 var tally: [RetentionStep: Int] = [:]
                 for step in RetentionStep.allCases {
                     tally[step] = try RetentionRows.found(step, rules, at: now, limit: .max, in: connection).count
@@ -207,12 +207,17 @@ enum RetentionQueries {
         """)
     static let dropPersonalParts = SQLQuery("UPDATE events SET personal_sealed = NULL WHERE consent_id = ?")
     static let blank = SQLQuery(
+        sqlite: blankText("zeroblob(32)"), postgres: blankText("decode(repeat('00', 32), 'hex')"))
+
+    private static func blankText(_ zeros: String) -> String {
         """
-        UPDATE consents SET subject_index = zeroblob(32), client_id = '', token_endpoint = '',
+        UPDATE consents SET subject_index = \(zeros), client_id = '', token_endpoint = '',
             requested_scopes = '', granted_scopes = '', app_platform = NULL, app_product_name = NULL,
             app_sdk_version = NULL, notice = NULL, notice_is_assumed = NULL
         WHERE id = ? AND erased_at IS NOT NULL AND evidence_removed_at IS NULL
-        """)
+        """
+    }
+
     static let markRemoved = SQLQuery("UPDATE consents SET evidence_removed_at = ? WHERE id = ?")
     static let removeEvents = SQLQuery(
         """

@@ -14,7 +14,7 @@ extension SQLStore {
     {
         try await writer.write(.starts) { [rules] connection throws(SQLError) in
             let tasks = try rules.dueRevocations(limit: limit, at: now, in: connection)
-            let lease = rules.leases.lease(for: lease, in: connection)
+            let lease = try rules.leases.lease(for: lease, in: connection)
             for task in tasks {
                 try connection.run(OutboxQueries.claim, lease.owner, lease.until, lease.boot, now, task.draft.id)
             }
@@ -53,7 +53,7 @@ extension WritingRules {
             let owner = try rows.optionalIdentifier()
             let until = rows.integer()
             if let owner, let boot = rows.optionalText(),
-                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
+                try leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
             {
                 continue
             }
@@ -108,8 +108,10 @@ private enum OutboxQueries {
         VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)
         ON CONFLICT (id) DO NOTHING
         """)
-    static let due = SQLQuery(
-        """
+    /// Of a server no more are held than living instances may have on the wire before those that are free. Who comes
+    /// second waits, and then finds them taken: rows that are held but not handed out are passed over by nobody.
+    static let due = SQLQuery(sqlite: dueText, postgres: "\(dueText) LIMIT 256 FOR UPDATE OF own")
+    private static let dueText = """
         SELECT id, provider, environment, client_id, consent_id, token_kind, reason, token_sealed, tries, owner,
             lease_until, lease_boot
         FROM revocation_outbox AS own INDEXED BY revocation_outbox_by_due
@@ -117,7 +119,7 @@ private enum OutboxQueries {
             SELECT 1 FROM revocation_outbox AS earlier
             WHERE earlier.consent_id = own.consent_id AND earlier.id < own.id AND earlier.state IN ('pending', 'held'))
         ORDER BY due_at, id
-        """)
+        """
     static let claim = SQLQuery(
         """
         UPDATE revocation_outbox SET owner = ?, lease_until = ?, lease_boot = ?, tries = tries + 1, updated_at = ?

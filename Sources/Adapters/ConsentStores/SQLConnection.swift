@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import NativePostgres
 internal import NativeSQLite
 
 /// One open connection to a store, with its prepared statements; it never leaves its thread. The rules are written
 /// once, against this.
 enum SQLConnection: ~Copyable {
     case sqlite(SQLiteConnection)
+    case postgres(PostgresLink)
 
     /// The statement, prepared now or before; it may be used once at a time.
     func prepare(_ query: SQLQuery) throws(SQLError) -> SQLStatement {
@@ -13,14 +15,19 @@ enum SQLConnection: ~Copyable {
             do throws(SQLiteError) { return .sqlite(try connection.prepare(query.sqlite)) } catch {
                 throw .sqlite(error)
             }
+        case .postgres(let link): return .postgres(link.connection.prepare(query.postgres))
         }
     }
 
-    /// Runs a statement that answers no row, and of which nobody asks what it changed: where statements are sent ahead
-    /// (PostgreSQL) nothing waits for it, and its error shows no later than at the commit.
+    /// Runs a statement that answers no row, and of which nobody asks what it changed: PostgreSQL takes it in its
+    /// pipeline, nothing waits for it, and its error shows no later than at the commit.
     func run(_ query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) {
         switch self {
         case .sqlite(let connection): _ = try changes(of: query, values, on: connection)
+        case .postgres(let link):
+            do throws(PostgresError) {
+                try link.connection.run(query.postgres, values.map { PostgresValue($0.sqlValue) })
+            } catch { throw .postgres(error) }
         }
     }
 
@@ -28,7 +35,11 @@ enum SQLConnection: ~Copyable {
     /// - Returns: how many rows it changed.
     func rows(changedBy query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) -> Int {
         switch self {
-        case .sqlite(let connection): try changes(of: query, values, on: connection)
+        case .sqlite(let connection): return try changes(of: query, values, on: connection)
+        case .postgres(let link):
+            do throws(PostgresError) {
+                return try link.connection.change(query.postgres, values.map { PostgresValue($0.sqlValue) })
+            } catch { throw .postgres(error) }
         }
     }
 
@@ -37,6 +48,8 @@ enum SQLConnection: ~Copyable {
         switch self {
         case .sqlite(let connection):
             do throws(SQLiteError) { try connection.execute(script) } catch { throw .sqlite(error) }
+        case .postgres(let link):
+            do throws(PostgresError) { try link.connection.execute(script) } catch { throw .postgres(error) }
         }
     }
 
@@ -44,6 +57,15 @@ enum SQLConnection: ~Copyable {
     var isOutsideTransaction: Bool {
         switch self {
         case .sqlite(let connection): connection.isOutsideTransaction
+        case .postgres(let link): link.connection.isOutsideTransaction
+        }
+    }
+
+    /// Others write at the same time: what is read without a lock may be another thing when it is written.
+    var hasOtherWriters: Bool {
+        switch self {
+        case .sqlite: false
+        case .postgres: true
         }
     }
 }
@@ -54,68 +76,4 @@ private func changes(
     do throws(SQLiteError) {
         return try connection.run(query.sqlite, count: values.count) { SQLiteValue(values[$0].sqlValue) }
     } catch { throw .sqlite(error) }
-}
-
-/// One use of a prepared statement: bind, step, take the columns from left to right.
-enum SQLStatement: ~Copyable {
-    case sqlite(SQLiteStatement)
-
-    /// Gives the parameters their values, first to last.
-    func bind(_ values: any SQLBindable...) throws(SQLError) {
-        switch self {
-        case .sqlite(let statement):
-            do throws(SQLiteError) {
-                try statement.bind(count: values.count) { SQLiteValue(values[$0].sqlValue) }
-            } catch { throw .sqlite(error) }
-        }
-    }
-
-    /// Goes to the next row.
-    /// - Returns: false after the last one.
-    func step() throws(SQLError) -> Bool {
-        switch self {
-        case .sqlite(let statement):
-            do throws(SQLiteError) { return try statement.step() } catch { throw .sqlite(error) }
-        }
-    }
-
-    /// The next column's integer; 0 where the row holds something else.
-    func integer() -> Int64 {
-        switch self {
-        case .sqlite(let statement): statement.integer()
-        }
-    }
-
-    /// The next column's integer, nil for NULL.
-    func optionalInteger() -> Int64? {
-        switch self {
-        case .sqlite(let statement): statement.optionalInteger()
-        }
-    }
-
-    /// The next column's text; empty for NULL.
-    func text() -> String {
-        switch self {
-        case .sqlite(let statement): statement.text()
-        }
-    }
-
-    func optionalText() -> String? {
-        switch self {
-        case .sqlite(let statement): statement.optionalText()
-        }
-    }
-
-    /// The next column's bytes; empty for NULL.
-    func blob() -> [UInt8] {
-        switch self {
-        case .sqlite(let statement): statement.blob()
-        }
-    }
-
-    func optionalBlob() -> [UInt8]? {
-        switch self {
-        case .sqlite(let statement): statement.optionalBlob()
-        }
-    }
 }

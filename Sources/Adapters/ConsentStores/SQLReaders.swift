@@ -2,50 +2,50 @@
 internal import Consents
 internal import NativeSystem
 
-/// Threads that read beside the writer, each on a connection that cannot write.
+/// Threads that read beside what writes, each on a connection of its own.
 final class SQLReaders: Sendable {
-    private let queue = BlockingQueue<@Sendable (borrowing SQLConnection) -> Void>()
+    private let queue = BlockingQueue<QueuedRead>()
     private let limit: Int
     private let threads: [Locked<NamedThread?>]
 
+    /// On connections that cannot write.
     init(path: String, limits: StoreLimits) throws(StoreFailure) {
         limit = limits.waitingReads
-        var threads: [Locked<NamedThread?>] = []
-        do throws(StoreFailure) {
-            for number in 1...max(1, limits.readers) {
-                threads.append(
-                    try startConnectionThread(name: "store-reader-\(number)") { [queue] report throws(SQLError) in
-                        let connection = try SQLConnection.forReading(path, limits.busyTimeout)
-                        report()
-                        while let reads = queue.take(upTo: 1) { for read in reads { read(connection) } }
-                    })
-            }
-        } catch {
-            queue.close()
-            for thread in threads { thread.joinAndForget() }
-            throw error
+        threads = try startConnectionThreads(named: "store-reader", limits.readers, ending: queue) {
+            [queue] report throws(SQLError) in
+            let connection = try SQLConnection.forReading(path, limits.busyTimeout)
+            report()
+            while let reads = queue.take(upTo: 1) { for read in reads { read.run(connection).answer() } }
         }
-        self.threads = threads
+    }
+
+    /// On connections that are opened again where they are lost.
+    init(_ server: PostgresServer, _ clock: BootClock, limits: StoreLimits) throws(StoreFailure) {
+        limit = limits.waitingReads
+        threads = try startConnectionThreads(named: "store-reader", server.readers, ending: queue) {
+            [queue] report throws(SQLError) in
+            var reads = PostgresReads(queue)
+            try reads.run(server, clock, report)
+        }
     }
 
     deinit { queue.close() }
 
-    /// What `body` reads; it sees every write that was answered before.
+    /// What `body` reads; it sees every write that was answered before. Where its connection is lost it runs once more.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (borrowing SQLConnection) throws(SQLError) -> Value
     ) async throws(StoreFailure) -> Value {
         let outcome: Result<Value, StoreFailure> = await withCheckedContinuation { continuation in
-            let isTaken = queue.offer(
-                { connection in
+            let read = QueuedRead(
+                run: { connection in
                     let outcome: Result<Value, StoreFailure>
                     do throws(SQLError) { outcome = .success(try body(connection)) } catch {
                         outcome = .failure(StoreFailure(error))
                     }
-                    continuation.resume(returning: outcome)
-                }, limit: limit)
-            if !isTaken {
-                continuation.resume(returning: .failure(.retryLater("too many reads wait, or it is closing")))
-            }
+                    return ReadEnd { continuation.resume(returning: outcome) }
+                },
+                refuse: { continuation.resume(returning: .failure($0)) })
+            if !queue.offer(read, limit: limit) { read.refuse(.retryLater("too many reads wait, or it is closing")) }
         }
         return try outcome.get()
     }
@@ -54,5 +54,69 @@ final class SQLReaders: Sendable {
     func close() {
         queue.close()
         for thread in threads { thread.joinAndForget() }
+    }
+}
+
+/// A read that waits for its turn: it is answered once, or refused.
+struct QueuedRead: Sendable {
+    let run: @Sendable (borrowing SQLConnection) -> ReadEnd
+    let refuse: @Sendable (StoreFailure) -> Void
+}
+
+/// What a read came to, told to nobody yet.
+struct ReadEnd: Sendable { let answer: @Sendable () -> Void }
+
+/// The loop of one of the threads that read from a server.
+private struct PostgresReads: ~Copyable {
+    private let queue: BlockingQueue<QueuedRead>
+    /// Whose connection was lost.
+    private var unfinished: QueuedRead?
+
+    init(_ queue: BlockingQueue<QueuedRead>) {
+        self.queue = queue
+        unfinished = nil
+    }
+
+    mutating func run(_ server: PostgresServer, _ clock: BootClock, _ report: () -> Void) throws(SQLError) {
+        var pauses = ReconnectPauses()
+        do {
+            let link = try PostgresLink(server, clock)
+            report()
+            if serve(.postgres(link)) { return }
+        }
+        while !queue.isClosedAndEmpty || unfinished != nil {
+            do throws(SQLError) {
+                let link = try PostgresLink(server, clock)
+                pauses.startOver()
+                if serve(.postgres(link)) { return }
+            } catch {
+                for read in [unfinished].compactMap(\.self) + queue.takeAll() { read.refuse(StoreFailure(error)) }
+                unfinished = nil
+            }
+            _ = queue.waitForClose(upTo: pauses.next())
+        }
+    }
+
+    /// - Returns: false once the connection is lost.
+    private mutating func serve(_ connection: borrowing SQLConnection) -> Bool {
+        if let again = unfinished {
+            unfinished = nil
+            connection.beginRead()
+            // Answered as it comes out: one loss is one more try.
+            again.run(connection).answer()
+            if !connection.isUsable { return false }
+        }
+        while let reads = queue.take(upTo: 1) {
+            for read in reads {
+                connection.beginRead()
+                let end = read.run(connection)
+                if !connection.isUsable {
+                    unfinished = read
+                    return false
+                }
+                end.answer()
+            }
+        }
+        return true
     }
 }

@@ -1,81 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-internal import NativeSystem
 package import Observability
 
-/// Consents in one SQLite file: a thread that writes in batches, threads that read beside it.
+/// Consents in one SQLite file or one PostgreSQL database: threads that write in batches, threads that read beside them.
 ///
-/// Several processes of one machine may open the same file, with the same state folder.
+/// Several processes may have the same store open: of a file those of one machine, with the same state folder.
 package final class SQLStore: ConsentStore {
     let writer: SQLWriter
     let readers: SQLReaders
     let rules: WritingRules
-    let guardian: FileGuardian
+    /// Nil for a server.
+    let guardian: FileGuardian?
 
-    private init(
-        writer: SQLWriter, readers: SQLReaders, rules: WritingRules, guardian: FileGuardian
-    ) {
+    private init(writer: SQLWriter, readers: SQLReaders, rules: WritingRules, guardian: FileGuardian?) {
         self.writer = writer
         self.readers = readers
         self.rules = rules
         self.guardian = guardian
     }
 
-    /// Opens the file, made and brought up to date where `migrations` says so, and takes this instance's lock.
+    /// Opens the store, made and brought up to date where `migrations` says so, and takes this instance's lock.
     /// Blocks until done.
     /// - Parameters:
-    ///   - path: of the database; its folder is made (0700), the file too (0600).
-    ///   - stateDirectory: the folder of the instances' locks, one for all processes of this file.
+    ///   - location: of a file, its folder is made (0700), and the file too (0600).
+    ///   - stateDirectory: the folder of the instances' locks, one for all processes of a file.
     ///   - metrics: where writes and batches are counted.
     ///   - time: how long a commit was ago, for readiness.
     ///   - now: when migrations are said to have been applied.
     /// - Throws: `schemaIsNewer`, `schemaIsOlder` (manual), `damaged`, `retryLater` (locked), `outOfReach`.
     package static func open(
-        path: String, stateDirectory: String, instance: InstanceID, ledger: any Ledger, migrations: MigrationMode,
-        limits: StoreLimits, metrics: Metrics, time: any Timekeeper, at now: Instant
+        _ location: StoreLocation, stateDirectory: String, instance: InstanceID, ledger: any Ledger,
+        migrations: MigrationMode, limits: StoreLimits, metrics: Metrics, time: any Timekeeper, at now: Instant
     ) throws(StoreFailure) -> SQLStore {
-        try prepareSchema(path, migrations, limits, now)
-        let locks = try InstanceLocks(stateDirectory: stateDirectory, instance: instance)
+        switch migrations {
+        case .automatic: try location.migrate(at: now)
+        case .manual: try location.migrationStatus().mustBeCurrent()
+        }
+        let clock = try bootClock()
+        let health = WriteHealth(time: time)
+        switch location {
+        case .file(let path):
+            try prepareFile(path)
+            let locks = try InstanceLocks(stateDirectory: stateDirectory, instance: instance)
+            let leases = LeaseClock(clock: clock, witness: .machine(locks))
+            return try opened(leases, ledger) { () throws(StoreFailure) in
+                let guardian = try FileGuardian(path: path, locks: locks)
+                let writer = try SQLWriter(
+                    path: path, limits: limits, guardian: guardian, health: health, metrics: metrics)
+                return (writer, { () throws(StoreFailure) in try SQLReaders(path: path, limits: limits) }, guardian)
+            }
+        case .server(let server):
+            let presence = try PostgresPresence(server, instance: instance, clock: clock)
+            return try opened(LeaseClock(clock: clock, witness: .server(presence)), ledger) {
+                () throws(StoreFailure) in
+                let writer = try SQLWriter(server, clock, limits: limits, health: health, metrics: metrics)
+                return (writer, { () throws(StoreFailure) in try SQLReaders(server, clock, limits: limits) }, nil)
+            }
+        }
+    }
+
+    private typealias Threads = (
+        writer: SQLWriter, readers: () throws(StoreFailure) -> SQLReaders, guardian: FileGuardian?
+    )
+
+    /// With its threads started; where they cannot be, none is left, and the instance's lock is given back.
+    private static func opened(
+        _ leases: LeaseClock, _ ledger: any Ledger, _ start: () throws(StoreFailure) -> Threads
+    ) throws(StoreFailure) -> SQLStore {
         do throws(StoreFailure) {
-            let clock: BootClock
-            do { clock = try BootClock() } catch { throw .outOfReach("the boot's identifier: \(error.sentence)") }
-            let guardian = try FileGuardian(path: path, locks: locks)
-            let writer = try SQLWriter(
-                path: path, limits: limits, guardian: guardian, health: WriteHealth(time: time), metrics: metrics)
+            let threads = try start()
             do throws(StoreFailure) {
-                let readers = try SQLReaders(path: path, limits: limits)
-                let rules = WritingRules(
-                    leases: LeaseClock(clock: clock, locks: locks), ledger: ledger, epochs: KnownEpoch())
-                return SQLStore(writer: writer, readers: readers, rules: rules, guardian: guardian)
+                let rules = WritingRules(leases: leases, ledger: ledger, epochs: KnownEpoch())
+                return SQLStore(
+                    writer: threads.writer, readers: try threads.readers(), rules: rules, guardian: threads.guardian)
             } catch {
-                writer.close()
+                threads.writer.close()
                 throw error
             }
         } catch {
-            locks.release()
+            leases.release()
             throw error
         }
     }
 
-    private static func prepareSchema(
-        _ path: String, _ migrations: MigrationMode, _ limits: StoreLimits, _ now: Instant
-    ) throws(StoreFailure) {
-        switch migrations {
-        case .automatic: try SQLiteMigrations.apply(path: path, busyTimeout: limits.busyTimeout, at: now)
-        case .manual:
-            let status = try SQLiteMigrations.status(path: path, busyTimeout: limits.busyTimeout)
-            if status.found > status.known { throw .schemaIsNewer(found: status.found, known: status.known) }
-            if status.found < status.known { throw .schemaIsOlder(found: status.found, known: status.known) }
-            try prepareFile(path)
-        }
-    }
-
-    /// Answers what waits, empties the write-ahead log, gives the instance's lock back. Blocks until done; what is
+    /// Answers what waits, empties a file's write-ahead log, gives the instance's lock back. Blocks until done; what is
     /// asked later is refused with `retryLater`.
     package func close() {
         readers.close()
         writer.close()
-        rules.leases.locks.release()
+        rules.leases.release()
     }
 }
 

@@ -3,8 +3,8 @@ internal import Consents
 internal import NativeSystem
 internal import Observability
 
-/// The one thread that writes. What waits when it comes round is written in one transaction and one sync; whoever
-/// waits is answered only after the commit.
+/// What writes: one thread for a file, some for a server. What waits when one comes round is written in one transaction
+/// and one sync; whoever waits is answered only after the commit.
 final class SQLWriter: Sendable {
     /// Which of two writes is refused first when too many wait.
     enum Urgency: Sendable {
@@ -19,7 +19,7 @@ final class SQLWriter: Sendable {
     private let queue = BlockingQueue<QueuedWrite>()
     private let limits: StoreLimits
     private let series: WriteSeries
-    private let thread: Locked<NamedThread?>
+    private let threads: [Locked<NamedThread?>]
 
     /// Starts the thread, which opens its own connection.
     init(
@@ -28,11 +28,26 @@ final class SQLWriter: Sendable {
         self.health = health
         self.limits = limits
         series = WriteSeries(metrics)
-        thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLError) in
+        let thread = try startConnectionThread(name: "store-writer") { [queue] report throws(SQLError) in
             let connection = try SQLConnection.forWriting(path, limits.busyTimeout)
             report()
-            var batches = WriteBatches(connection: connection, guardian: guardian, health: health, metrics: metrics)
+            var batches = SQLiteBatches(connection: connection, guardian: guardian, health: health, metrics: metrics)
             batches.run(queue, limit: limits.batch)
+        }
+        threads = [thread]
+    }
+
+    /// Starts the threads, each with a connection of its own, which it opens again where it is lost.
+    init(
+        _ server: PostgresServer, _ clock: BootClock, limits: StoreLimits, health: WriteHealth, metrics: Metrics
+    ) throws(StoreFailure) {
+        self.health = health
+        self.limits = limits
+        series = WriteSeries(metrics)
+        threads = try startConnectionThreads(named: "store-writer", server.writers, ending: queue) {
+            [queue] report throws(SQLError) in
+            var batches = PostgresBatches(queue, limit: limits.batch, health: health, metrics: metrics)
+            try batches.run(server, clock, report)
         }
     }
 
@@ -49,8 +64,8 @@ final class SQLWriter: Sendable {
             let write = QueuedWrite(
                 run: { [series] connection in
                     let outcome = run(body, on: connection)
-                    return WriteEnd(failure: outcome.failure) { failure in
-                        let final = failure.map { outcome.replacing(with: $0) } ?? outcome
+                    return WriteEnd(error: outcome.error) { failure in
+                        let final = outcome.final(failure)
                         series.count(final.word)
                         continuation.resume(returning: final)
                     }
@@ -64,10 +79,10 @@ final class SQLWriter: Sendable {
         return try outcome.get()
     }
 
-    /// Writes what waits, then ends the thread.
+    /// Writes what waits, then ends the threads.
     func close() {
         queue.close()
-        thread.joinAndForget()
+        for thread in threads { thread.joinAndForget() }
     }
 }
 
@@ -101,157 +116,36 @@ struct QueuedWrite: Sendable {
 /// What one run of a write came to, told to nobody yet.
 struct WriteEnd: Sendable {
     /// Its own.
-    let failure: StoreFailure?
+    let error: SQLError?
     /// Tells who waits; a failure told here means that nothing was written.
     let answer: @Sendable (StoreFailure?) -> Void
+
+    var failure: StoreFailure? { error.map { StoreFailure($0) } }
 }
 
 extension Result where Failure == StoreFailure {
-    fileprivate var failure: StoreFailure? {
-        if case .failure(let failure) = self { failure } else { nil }
-    }
-
     /// For metrics.
     fileprivate var word: StoreWriteOutcome {
         if case .success = self { .written } else { .failed }
     }
+}
+
+extension Result where Failure == SQLError {
+    fileprivate var error: SQLError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
 
     /// The batch's failure, unless the write has one of its own.
-    fileprivate func replacing(with failure: StoreFailure) -> Result {
-        if case .failure = self { self } else { .failure(failure) }
+    fileprivate func final(_ failure: StoreFailure?) -> Result<Success, StoreFailure> {
+        switch self {
+        case .failure(let error): .failure(StoreFailure(error))
+        case .success(let value): failure.map { .failure($0) } ?? .success(value)
+        }
     }
 }
 
 private func run<Value>(
     _ body: (borrowing SQLConnection) throws(SQLError) -> Value, on connection: borrowing SQLConnection
-) -> Result<Value, StoreFailure> {
-    do throws(SQLError) { return .success(try body(connection)) } catch { return .failure(StoreFailure(error)) }
-}
-
-/// The writer's loop, on its own thread.
-private struct WriteBatches: ~Copyable {
-    let connection: SQLConnection
-    let guardian: FileGuardian
-    let health: WriteHealth
-    let metrics: Metrics
-    private var writeAheadLog: FileIdentity?
-
-    init(connection: consuming SQLConnection, guardian: FileGuardian, health: WriteHealth, metrics: Metrics) {
-        self.health = health
-        self.connection = connection
-        self.guardian = guardian
-        self.metrics = metrics
-        writeAheadLog = nil
-    }
-
-    /// Writes of one batch from which on more are likely to come at once.
-    private static let crowd = 8
-    /// How long they are then waited for. A batch's sync, its pages that all writes touch and the threads' hand-over are
-    /// paid once for more of them: an exchange took 0.37 to 0.40 CPU milliseconds instead of 0.40 to 0.52, at 16 as at 512
-    /// callers, and no caller waited longer; 3 ms brought no more.
-    private static let gathering = Duration.milliseconds(1)
-
-    mutating func run(_ queue: BlockingQueue<QueuedWrite>, limit: Int) {
-        var last = 0
-        while let writes = queue.take(upTo: limit, after: last < WriteBatches.crowd ? .zero : WriteBatches.gathering) {
-            last = writes.count
-            do throws(StoreFailure) {
-                try begin()
-                metrics.observe(size: writes.count, in: .storeBatchWrites, [])
-                if writeTogether(writes) { continue }
-                try begin()
-            } catch {
-                health.saw(isGood: false)
-                // Those behind have waited as long: one busy time-out is the bound for all.
-                for write in writes + queue.takeAll() { write.refuse(error) }
-                continue
-            }
-            writeApart(writes)
-        }
-        // Tried once: where a reader of another process stands in the way, the next opening does it.
-        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    }
-
-    private mutating func begin() throws(StoreFailure) {
-        try guardian.check(writeAheadLog: writeAheadLog)
-        try translated { () throws(SQLError) in try connection.run(BatchQueries.begin) }
-        if writeAheadLog == nil { writeAheadLog = try? identity(of: guardian.path + "-wal") }
-    }
-
-    /// Without marks between the writes: for a mark SQLite copies each page before its first change, a fifth of the CPU
-    /// of an exchange's three writes.
-    /// - Returns: false where one of them failed; then all were taken back, and nobody was told.
-    private func writeTogether(_ writes: [QueuedWrite]) -> Bool {
-        var ends: [WriteEnd] = []
-        ends.reserveCapacity(writes.count)
-        for write in writes {
-            let end = write.run(connection)
-            if end.failure != nil {
-                rollBack()
-                return false
-            }
-            ends.append(end)
-        }
-        commit(ends)
-        return true
-    }
-
-    /// Each between two marks, so that one that fails is taken back alone.
-    private func writeApart(_ writes: [QueuedWrite]) {
-        var ends: [WriteEnd] = []
-        for write in writes {
-            // An error can make SQLite take back the whole transaction: then nothing more may be written.
-            if connection.isOutsideTransaction {
-                write.refuse(.retryLater("a neighbour's failure took the batch back"))
-            } else if let end = runMarked(write) {
-                if let failure = end.failure { health.saw(failure) }
-                ends.append(end)
-            }
-        }
-        commit(ends)
-    }
-
-    /// - Returns: nil where it was refused.
-    private func runMarked(_ write: QueuedWrite) -> WriteEnd? {
-        do throws(SQLError) {
-            try connection.run(BatchQueries.mark)
-            let end = write.run(connection)
-            // Where SQLite has taken back the whole transaction there is no mark to go back to.
-            if connection.isOutsideTransaction { return end }
-            try connection.execute(end.failure == nil ? BatchQueries.release : BatchQueries.takeBack)
-            return end
-        } catch {
-            let failure = StoreFailure(error)
-            health.saw(failure)
-            if !connection.isOutsideTransaction { try? connection.execute(BatchQueries.takeBack) }
-            write.refuse(failure)
-            return nil
-        }
-    }
-
-    private func commit(_ ends: [WriteEnd]) {
-        var failure: StoreFailure?
-        if connection.isOutsideTransaction {
-            failure = .retryLater("a neighbour's failure took the batch back")
-        } else {
-            do throws(SQLError) { try connection.run(BatchQueries.commit) } catch {
-                failure = StoreFailure(error)
-                rollBack()
-            }
-        }
-        health.saw(isGood: failure == nil)
-        for end in ends { end.answer(failure) }
-    }
-
-    private func rollBack() {
-        if !connection.isOutsideTransaction { try? connection.execute("ROLLBACK") }
-    }
-}
-
-private enum BatchQueries {
-    static let begin = SQLQuery("BEGIN IMMEDIATE")
-    static let commit = SQLQuery("COMMIT")
-    static let mark = SQLQuery("SAVEPOINT one_write")
-    static let release = "RELEASE one_write"
-    static let takeBack = "ROLLBACK TO one_write; RELEASE one_write"
+) -> Result<Value, SQLError> {
+    do throws(SQLError) { return .success(try body(connection)) } catch { return .failure(error) }
 }

@@ -16,11 +16,12 @@ package struct SealedWitness: Sendable {
 
 extension SQLStore {
     /// The oldest and the newest consent that still have their keys: none where nothing was sealed yet, one where both
-    /// are the same. Makes and changes nothing; for a file with this program's schema. Blocks until done.
+    /// are the same. Makes and changes nothing; for a store with this program's schema. Blocks until done.
     /// - Throws: `damaged`, `retryLater`, `outOfReach`.
-    package static func sealedWitnesses(path: String, busyTimeout: Duration) throws(StoreFailure) -> [SealedWitness] {
-        try translated { () throws(SQLError) in
-            let connection = try SQLConnection.forReading(path, busyTimeout)
+    package static func sealedWitnesses(in location: StoreLocation) throws(StoreFailure) -> [SealedWitness] {
+        let clock = try bootClock()
+        return try translated { () throws(SQLError) in
+            let connection = try location.connectionForReading(clock)
             guard let oldest = try witness(WitnessQueries.oldest, in: connection) else { return [] }
             guard let newest = try witness(WitnessQueries.newest, in: connection), newest.id != oldest.id else {
                 return [oldest]

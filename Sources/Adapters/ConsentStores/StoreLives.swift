@@ -13,7 +13,7 @@ final class KnownEpoch: Sendable {
 
 extension SQLStore {
     package func life() async throws(StoreFailure) -> StoreLife {
-        try await readers.read { connection throws(SQLError) in try LifeRow(in: connection).life }
+        try await readers.read { connection throws(SQLError) in try LifeRow(isHeld: false, in: connection).life }
     }
 
     package func stepEpoch(from known: StoreEpoch?, newborn: UUIDv7, at now: Instant)
@@ -46,7 +46,7 @@ extension WritingRules {
     fileprivate func step(
         from known: StoreEpoch?, _ newborn: UUIDv7, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> EpochStep {
-        let row = try LifeRow(in: connection)
+        let row = try LifeRow(isHeld: true, in: connection)
         if let stop = row.life.stop { return .stopped(stop) }
         let found = row.life.mark?.epoch
         if let known {
@@ -79,8 +79,9 @@ extension WritingRules {
 }
 
 /// Counts up a number in the database's first page, which every page-1 frame of the write-ahead log then holds too: a log
-/// can be told from that of another copy by it (``refuseForeignLog(of:)``).
+/// can be told from that of another copy by it (``refuseForeignLog(of:)``). A server looks after its own log.
 private func markPage(in connection: borrowing SQLConnection) throws(SQLError) {
+    if connection.hasOtherWriters { return }
     let row = try connection.prepare(LifeQueries.pageMark)
     try row.bind()
     let mark = try row.step() ? row.integer() : 0
@@ -92,8 +93,8 @@ private func markPage(in connection: borrowing SQLConnection) throws(SQLError) {
 private struct LifeRow {
     let life: StoreLife
 
-    init(in connection: borrowing SQLConnection) throws(SQLError) {
-        let row = try connection.prepare(LifeQueries.select)
+    init(isHeld: Bool, in connection: borrowing SQLConnection) throws(SQLError) {
+        let row = try connection.prepare(isHeld ? LifeQueries.selectHeld : LifeQueries.select)
         try row.bind()
         guard try row.step() else { throw .corrupt }
         let incarnation = row.optionalBlob().flatMap(UUIDv7.init(bytes:))
@@ -107,11 +108,12 @@ private struct LifeRow {
 }
 
 private enum LifeQueries {
-    static let select = SQLQuery(
-        """
+    private static let life = """
         SELECT incarnation, epoch, epoch_at, refresh_stop, accepted_at, EXISTS (SELECT 1 FROM consents)
         FROM store_identity
-        """)
+        """
+    static let select = SQLQuery(life)
+    static let selectHeld = SQLQuery(locking: life)
     static let claims = SQLQuery("SELECT incarnation, epoch, refresh_stop FROM store_identity")
     static let step = SQLQuery("UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?")
     static let stop = SQLQuery(

@@ -4,7 +4,7 @@ package import Consents
 extension SQLStore {
     package func waitingWork(at now: Instant) async throws(StoreFailure) -> WaitingWork {
         try await readers.read { [rules] connection throws(SQLError) in
-            try snapshot(of: connection) { connection throws(SQLError) in
+            try connection.snapshot { connection throws(SQLError) in
                 let refreshes = try connection.prepare(WaitingQueries.refreshes)
                 try refreshes.bind(now)
                 let profiles = try connection.prepare(WaitingQueries.profiles)
@@ -32,7 +32,7 @@ extension WritingRules {
             let owner = try rows.optionalIdentifier()
             let until = rows.integer()
             if let owner, let boot = rows.optionalText(),
-                leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
+                try leases.stands(Lease(owner: InstanceID(owner), until: until, boot: boot), in: connection)
             {
                 continue
             }

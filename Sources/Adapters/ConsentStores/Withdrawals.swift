@@ -13,7 +13,7 @@ extension WritingRules {
     fileprivate func withdraw(_ withdrawal: Withdrawal, in connection: borrowing SQLConnection)
         throws(SQLError) -> WithdrawAnswer
     {
-        guard let state = try ConsentState(withdrawal.id, in: connection) else { return .absent }
+        guard let state = try ConsentState(withdrawal.id, isHeld: true, in: connection) else { return .absent }
         switch state.status {
         case .revoked: return .alreadyRevoked
         case .superseded: return .superseded

@@ -50,6 +50,14 @@ final class WriteHealth: Sendable {
         }
     }
 
+    /// Whether a write that failed so leaves writes good: a rule of the schema says nothing of the disk.
+    func isGood(after failure: StoreFailure) -> Bool {
+        switch failure {
+        case .retryLater, .outOfReach: false
+        default: true
+        }
+    }
+
     var verdict: Verdict {
         let now = time.monotonic
         return state.withLock { state in

@@ -71,7 +71,7 @@ internal import CPostgres
     /// Begins a transaction; queued. It reads what was committed before each of its statements.
     package func begin() throws(PostgresError) { try session.begin(SessionQueries.begin) }
 
-    /// Begins a transaction that only reads; queued.
+    /// Begins a transaction that only reads, all of it as it was at its first statement; queued.
     package func beginReading() throws(PostgresError) { try session.begin(SessionQueries.beginReading) }
 
     /// Commits, and waits for all that is queued.

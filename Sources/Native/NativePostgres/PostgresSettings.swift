@@ -104,7 +104,7 @@ enum SessionQueries {
             current_setting('server_encoding')
         """)
     static let begin = PostgresQuery("BEGIN ISOLATION LEVEL READ COMMITTED")
-    static let beginReading = PostgresQuery("BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY")
+    static let beginReading = PostgresQuery("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     static let commit = PostgresQuery("COMMIT")
     static let rollBack = PostgresQuery("ROLLBACK")
     static let mark = PostgresQuery("SAVEPOINT one_write")

@@ -7,22 +7,35 @@ import Glibc
 @safe package final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
+    /// Signalled once; those who wait for it take no other's signal.
+    private let closing: UnsafeMutablePointer<pthread_cond_t>
     private var elements: [Element] = []
     private var isClosed = false
 
     package init() {
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
+        unsafe closing = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
         unsafe condition.initialize(to: pthread_cond_t())
-        let codes = unsafe (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
-        precondition(codes == (0, 0), "a queue could not be made")
+        var byMonotonicClock = pthread_condattr_t()
+        let ready = unsafe (
+            pthread_condattr_init(&byMonotonicClock), pthread_condattr_setclock(&byMonotonicClock, CLOCK_MONOTONIC)
+        )
+        defer { unsafe pthread_condattr_destroy(&byMonotonicClock) }
+        let codes = unsafe (
+            pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil),
+            pthread_cond_init(closing, &byMonotonicClock)
+        )
+        precondition(ready == (0, 0) && codes == (0, 0, 0), "a queue could not be made")
     }
 
     deinit {
         unsafe pthread_cond_destroy(condition)
+        unsafe pthread_cond_destroy(closing)
         unsafe pthread_mutex_destroy(mutex)
         unsafe condition.deallocate()
+        unsafe closing.deallocate()
         unsafe mutex.deallocate()
     }
 
@@ -64,6 +77,30 @@ import Glibc
         defer { unsafe pthread_mutex_unlock(mutex) }
         isClosed = true
         unsafe pthread_cond_broadcast(condition)
+        unsafe pthread_cond_broadcast(closing)
+    }
+
+    package var isClosedAndEmpty: Bool {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return isClosed && elements.isEmpty
+    }
+
+    /// Waits until the queue is closed, whatever is put in meanwhile, or the time is over.
+    /// - Returns: whether it is closed.
+    package func waitForClose(upTo time: Duration) -> Bool {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+        let (seconds, attoseconds) = time.components
+        let nanoseconds = end.tv_nsec + Int(attoseconds / 1_000_000_000)
+        end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while !isClosed {
+            if unsafe pthread_cond_timedwait(closing, mutex, &end) != 0 { break }
+        }
+        return isClosed
     }
 
     private func remove(upTo limit: Int) -> [Element] {

@@ -53,44 +53,41 @@ enum CheckCommand {
 
     /// A store that cannot be read, or is none of ours, is told of in its own line.
     private static func hold(_ ring: KeyRing, against settings: GatewaySettings) throws(StartFailure) {
-        let path = try Gateway.sqlitePath(settings)
-        guard let status = try? status(of: path), status.found == status.known else { return }
+        let location = try Gateway.location(settings)
+        guard let status = try? location.migrationStatus(), status.found == status.known else { return }
         let vault: RingVault
         do { vault = try RingVault(ring: ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
-        try RingCheck.hold(vault, against: path)
+        try RingCheck.hold(vault, against: location)
     }
 
     /// The keys of the configuration whose names are taken in the store. One that cannot be read has its own line.
     private static func keyNames(_ settings: GatewaySettings) -> [CheckFinding] {
-        guard !settings.auth.apiKeys.isEmpty, let path = try? Gateway.sqlitePath(settings),
-            let status = try? status(of: path), status.found == status.known,
-            let stored = try? SQLStore.apiKeyNames(
-                path: path, busyTimeout: StoreLimits.standard.busyTimeout)
+        guard !settings.auth.apiKeys.isEmpty, let location = try? Gateway.location(settings),
+            let status = try? location.migrationStatus(), status.found == status.known,
+            let stored = try? SQLStore.apiKeyNames(in: location)
         else { return [] }
         return KeyNames.doubts(settings.auth.apiKeys, stored).map { CheckFinding(.error, $0) }
     }
 
-    private static func status(of path: String) throws(StoreFailure) -> MigrationStatus {
-        try SQLiteMigrations.status(path: path, busyTimeout: StoreLimits.standard.busyTimeout)
-    }
-
     private static func store(_ settings: GatewaySettings) -> CheckFinding {
         do throws(StartFailure) {
-            let path = try Gateway.sqlitePath(settings)
+            let location = try Gateway.location(settings)
             do throws(StoreFailure) {
-                return CheckFinding(.ok, "store.url: \(try schemaSentence(settings, path))")
+                return CheckFinding(.ok, "store.url: \(try schemaSentence(settings, location))")
             } catch {
-                throw StartFailure(error, at: path)
+                throw StartFailure(error, at: location)
             }
         } catch {
             return CheckFinding(.error, error.sentence)
         }
     }
 
-    private static func schemaSentence(_ settings: GatewaySettings, _ path: String) throws(StoreFailure) -> String {
-        let status = try status(of: path)
+    private static func schemaSentence(_ settings: GatewaySettings, _ location: StoreLocation) throws(StoreFailure)
+        -> String
+    {
+        let status = try location.migrationStatus()
         if status.found > status.known { throw .schemaIsNewer(found: status.found, known: status.known) }
-        if let obstacle = obstacle(toMakingFilesIn: folder(of: path)) {
+        if case .file(let path) = location, let obstacle = obstacle(toMakingFilesIn: folder(of: path)) {
             throw .outOfReach("no file can be made beside the database: \(obstacle)")
         }
         if status.found == status.known { return "the schema is version \(status.found), as it must be" }

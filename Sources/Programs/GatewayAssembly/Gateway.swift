@@ -62,7 +62,7 @@ struct Gateway: Sendable {
         let instance = InstanceID(place.entropy.identifier(at: place.time.now))
         let store = try openStore(in: place, for: use, as: instance, ledger: vault)
         do throws(StartFailure) {
-            try RingCheck.hold(vault, against: try sqlitePath(place.settings))
+            try RingCheck.hold(vault, against: try location(place.settings))
             return try Gateway(place, store, vault, try openJournal(in: place, as: instance))
         } catch {
             store.close()
@@ -187,29 +187,34 @@ struct Gateway: Sendable {
         in place: Workplace, for use: StoreUse, as instance: InstanceID, ledger: any Ledger
     ) throws(StartFailure) -> SQLStore {
         let now = place.time.now
-        let path = try sqlitePath(place.settings)
+        let location = try location(place.settings)
         let mayMigrate = use == .keeps && place.settings.store.migrate == .auto
         do throws(StoreFailure) {
             if use == .visits {
-                let status = try SQLiteMigrations.status(
-                    path: path, busyTimeout: StoreLimits.standard.busyTimeout)
-                guard status.found > 0 else { throw .outOfReach("nothing has been kept there yet") }
+                let isMade = try location.migrationStatus().found > 0
+                guard isMade else { throw .outOfReach("nothing has been kept there yet") }
             }
             return try SQLStore.open(
-                path: path, stateDirectory: place.settings.stateDirectory,
-                instance: instance, ledger: ledger, migrations: mayMigrate ? .automatic : .manual, limits: .standard,
+                location, stateDirectory: place.settings.stateDirectory, instance: instance, ledger: ledger,
+                migrations: mayMigrate ? .automatic : .manual, limits: .standard,
                 metrics: place.metrics, time: place.time, at: now)
         } catch {
-            throw StartFailure(error, at: path)
+            throw StartFailure(error, at: location)
         }
     }
 
-    /// PostgreSQL is refused when the configuration is read, until its store is built.
-    static func sqlitePath(_ settings: GatewaySettings) throws(StartFailure) -> String {
-        guard case .sqlite(let path) = settings.store.location else {
-            throw StartFailure("store.url: only sqlite: is built yet", .configuration)
+    /// - Throws: `StartFailure` with status 3 for a URL that libpq does not read.
+    static func location(_ settings: GatewaySettings) throws(StartFailure) -> StoreLocation {
+        switch settings.store.location {
+        case .sqlite(let path): return .file(path)
+        case .postgres(let url):
+            do throws(StoreFailure) {
+                return .server(
+                    try PostgresServer(
+                        url: url.reveal(), password: nil, pool: settings.store.pool,
+                        applicationName: "consent-gateway"))
+            } catch { throw StartFailure("store.url: \(error)", .configuration) }
         }
-        return path
     }
 
     /// Takes the ring and the clients' secrets as they are now. A provider whose client has changed keeps its old

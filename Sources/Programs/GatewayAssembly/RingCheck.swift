@@ -8,19 +8,18 @@ import TokenVaults
 /// and no live consent again, and break every chain of events.
 enum RingCheck {
     /// - Throws: `StartFailure` with status 4: the ring is not the one that the store's consents were sealed with.
-    static func hold(_ vault: RingVault, against path: String) throws(StartFailure) {
+    static func hold(_ vault: RingVault, against location: StoreLocation) throws(StartFailure) {
         let witnesses: [SealedWitness]
         do throws(StoreFailure) {
-            witnesses = try SQLStore.sealedWitnesses(
-                path: path, busyTimeout: StoreLimits.standard.busyTimeout)
+            witnesses = try SQLStore.sealedWitnesses(in: location)
         } catch {
-            throw StartFailure(error, at: path)
+            throw StartFailure(error, at: location)
         }
         let doubts = witnesses.compactMap { doubt($0, vault) }
         // A missing key is one too many; anything else may be one damaged row, which must not stop all the others.
         let missing = doubts.first { if case .keyMissing = $0 { true } else { false } }
         if let told = missing ?? (doubts.count == witnesses.count ? doubts.first : nil) {
-            throw StartFailure("vault.keys: \(sentence(of: told)) (the store is \(path))", .storeOrKeys)
+            throw StartFailure("vault.keys: \(sentence(of: told)) (the store is \(location.shown))", .storeOrKeys)
         }
     }
 

@@ -33,11 +33,12 @@ enum RingMaking {
 
     /// Why no new ring belongs beside the store; nil where there is no store yet, or nothing in it needs a ring.
     private static func obstacle(in settings: GatewaySettings, ring: String) -> CommandOutput? {
-        guard case .sqlite(let store) = settings.store.location else { return nil }
+        let location: StoreLocation
+        do throws(StartFailure) { location = try Gateway.location(settings) } catch { return error.output }
+        let store = location.shown
         let subject = "vault.keys: \(ring) is not there"
         do throws(StoreFailure) {
-            let content = try SQLStore.contentUnderRing(
-                path: store, busyTimeout: StoreLimits.standard.busyTimeout)
+            let content = try SQLStore.contentUnderRing(in: location)
             guard let content else { return nil }
             return .failure(
                 "\(subject), but the store \(store) has \(content) made with it, which a new ring could never open: "

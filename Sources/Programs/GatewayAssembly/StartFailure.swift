@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
+import ConsentStores
 import Consents
 import Settings
 
@@ -15,8 +16,10 @@ struct StartFailure: Error, Sendable {
 
     init(_ failure: StoreFailure) { self.init("\(failure)", .storeOrKeys) }
 
-    /// - Parameter path: the database that could not be used.
-    init(_ failure: StoreFailure, at path: String) { self.init("store.url: \(path): \(failure)", .storeOrKeys) }
+    /// - Parameter location: of the store that could not be used.
+    init(_ failure: StoreFailure, at location: StoreLocation) {
+        self.init("store.url: \(location.shown): \(failure)", .storeOrKeys)
+    }
 
     /// Everything that is wrong with the configuration, a line each.
     init(_ errors: SettingsErrors) { self.init("the configuration cannot be used:\n\(errors)", .configuration) }

@@ -83,24 +83,23 @@ enum StoreCommands {
     /// `migrate` and `migrate --status`.
     static func migrate(statusOnly: Bool, in place: Workplace, json: Bool) -> CommandOutput {
         do throws(StartFailure) {
-            let path = try Gateway.sqlitePath(place.settings)
+            let location = try Gateway.location(place.settings)
             do throws(StoreFailure) {
-                return try migrate(path, statusOnly: statusOnly, at: place.time.now, json: json)
+                return try migrate(location, statusOnly: statusOnly, at: place.time.now, json: json)
             } catch {
-                throw StartFailure(error, at: path)
+                throw StartFailure(error, at: location)
             }
         } catch {
             return error.output
         }
     }
 
-    private static func migrate(_ path: String, statusOnly: Bool, at now: Instant, json: Bool) throws(StoreFailure)
-        -> CommandOutput
-    {
-        let wait = StoreLimits.standard.busyTimeout
-        let status = try SQLiteMigrations.status(path: path, busyTimeout: wait)
+    private static func migrate(
+        _ location: StoreLocation, statusOnly: Bool, at now: Instant, json: Bool
+    ) throws(StoreFailure) -> CommandOutput {
+        let status = try location.migrationStatus()
         if statusOnly { return MigrationOutput.status(found: status.found, known: status.known, json: json) }
-        try SQLiteMigrations.apply(path: path, busyTimeout: wait, at: now)
+        try location.migrate(at: now)
         return MigrationOutput.applied(from: status.found, to: status.known, json: json)
     }
 }

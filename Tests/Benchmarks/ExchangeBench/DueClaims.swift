@@ -25,7 +25,7 @@ struct DueClaims {
         let instance = InstanceID(BenchTime.identifier())
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [name], version: ""))
         store = try SQLStore.open(
-            path: path, stateDirectory: folder(of: path), instance: instance, ledger: NoLedger(),
+            .file(path), stateDirectory: folder(of: path), instance: instance, ledger: NoLedger(),
             migrations: .manual, limits: .standard, metrics: metrics, time: time, at: time.now)
     }
 

@@ -16,8 +16,6 @@ struct NotYetBuilt: Sendable {
         case moreThan(Int)
         /// One of these words.
         case oneOf([String])
-        /// A store in PostgreSQL.
-        case postgres
         /// An issuer whose token endpoint is not given.
         case withoutEndpoints
     }
@@ -29,8 +27,6 @@ struct NotYetBuilt: Sendable {
     }
 
     static let all: [NotYetBuilt] = [
-        .init("store.url", .postgres, "PostgreSQL is not built yet; write sqlite:PATH"),
-        .init("store.pool", .written, "belongs to PostgreSQL, which is not built yet; leave it out"),
         .init("auth.jwt", .moreThan(0), "user sessions are not built yet; use api_keys"),
         .init("apps", .moreThan(0), "association files and hosted flows are not built yet; leave it out"),
         .init("webhooks", .moreThan(0), "webhooks are not built yet; leave it out"),
@@ -68,9 +64,6 @@ struct NotYetBuilt: Sendable {
         case .written: return true
         case .moreThan(let count): return fact.count > count
         case .oneOf(let words): return fact.value.map(words.contains) ?? false
-        case .postgres:
-            if case .postgres = settings.store.location { return true }
-            return false
         case .withoutEndpoints:
             guard case .name(let name)? = fact.path.steps.dropLast().last else { return false }
             return settings.provider(named: name)?.endpoints.token == nil

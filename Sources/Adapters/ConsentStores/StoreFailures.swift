@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
+internal import NativePostgres
 internal import NativeSQLite
 
 extension StoreFailure {
@@ -19,10 +20,22 @@ extension StoreFailure {
         }
     }
 
+    /// What an error of PostgreSQL means for whoever asked. Its text has no password, and nothing of any row.
+    init(_ error: PostgresError) {
+        switch error.kind {
+        case .settings, .unreachable, .notAdmitted, .readOnly, .schema, .other: self = .outOfReach("\(error)")
+        case .tooManyConnections, .lost, .shuttingDown, .commitUnknown, .conflict, .lockTimeout, .cancelled, .diskFull,
+            .resources, .staleStatement:
+            self = .retryLater("\(error)")
+        case .unique, .constraint, .value, .damaged: self = .damaged("\(error)")
+        }
+    }
+
     /// What a statement's error means for whoever asked.
     init(_ error: SQLError) {
         switch error {
         case .sqlite(let error): self.init(error)
+        case .postgres(let error): self.init(error)
         case .corrupt: self.init(SQLiteError.corrupt)
         case .constraint: self.init(SQLiteError.constraint)
         }

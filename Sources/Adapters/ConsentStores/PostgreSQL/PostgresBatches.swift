@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativePostgres
+internal import NativeSystem
+internal import Observability
+
+/// The loop of one of the threads that write to a server. Several take from one queue, in this process and in others:
+/// what a write goes by is held by its rows' locks and the schema's unique indexes.
+struct PostgresBatches: ~Copyable {
+    private let queue: BlockingQueue<QueuedWrite>
+    private let limit: Int
+    private let health: WriteHealth
+    private let metrics: Metrics
+    /// What ran when a connection was lost; it is not known of each whether it was written.
+    private var unfinished: [QueuedWrite] = []
+
+    init(_ queue: BlockingQueue<QueuedWrite>, limit: Int, health: WriteHealth, metrics: Metrics) {
+        self.queue = queue
+        self.limit = limit
+        self.health = health
+        self.metrics = metrics
+    }
+
+    /// How often a write is tried where others were in its way.
+    private static let tries = 4
+
+    /// Writes until the queue is closed and empty.
+    /// - Parameter report: called once the first connection is open.
+    /// - Throws: why the first connection could not be opened.
+    mutating func run(_ server: PostgresServer, _ clock: BootClock, _ report: () -> Void) throws(SQLError) {
+        var pauses = ReconnectPauses()
+        do {
+            let link = try PostgresLink(server, clock)
+            report()
+            if serve(.postgres(link)) { return }
+        }
+        while !queue.isClosedAndEmpty || !unfinished.isEmpty {
+            do throws(SQLError) {
+                let link = try PostgresLink(server, clock)
+                pauses.startOver()
+                if serve(.postgres(link)) { return }
+            } catch {
+                health.saw(isGood: false)
+                for write in unfinished + queue.takeAll() { write.refuse(StoreFailure(error)) }
+                unfinished = []
+            }
+            _ = queue.waitForClose(upTo: pauses.next())
+        }
+    }
+
+    /// - Returns: false once the connection is lost.
+    private mutating func serve(_ connection: borrowing SQLConnection) -> Bool {
+        // A commit's fate may be open: the rules let the same attempt write again.
+        let again = unfinished
+        unfinished = []
+        if !writeApart(again, on: connection) {
+            for write in unfinished { write.refuse(.retryLater("the connection was lost again")) }
+            unfinished = []
+            return false
+        }
+        var last = 0
+        while let writes = queue.take(
+            upTo: limit, after: last < SQLiteBatches.crowd ? .zero : SQLiteBatches.gathering)
+        {
+            last = writes.count
+            metrics.observe(size: writes.count, in: .storeBatchWrites, [])
+            if !writeTogether(writes, on: connection) { return false }
+        }
+        return true
+    }
+
+    /// - Returns: false once the connection is lost; what is not answered is in `unfinished`.
+    private mutating func writeTogether(_ writes: [QueuedWrite], on connection: borrowing SQLConnection) -> Bool {
+        guard writes.count > 1 else { return writeApart(writes, on: connection) }
+        var ends: [WriteEnd] = []
+        ends.reserveCapacity(writes.count)
+        let error = connection.transaction { connection throws(SQLError) in
+            for write in writes {
+                let end = write.run(connection)
+                if let error = end.error { throw error }
+                ends.append(end)
+            }
+        }
+        guard error != nil else {
+            health.saw(isGood: true)
+            for end in ends { end.answer(nil) }
+            return true
+        }
+        guard connection.isUsable else {
+            unfinished = writes
+            return false
+        }
+        return writeApart(writes, on: connection)
+    }
+
+    /// Each in a transaction of its own.
+    private mutating func writeApart(_ writes: [QueuedWrite], on connection: borrowing SQLConnection) -> Bool {
+        for (index, write) in writes.enumerated() where !finish(write, on: connection) {
+            unfinished = Array(writes[index...])
+            return false
+        }
+        return true
+    }
+
+    /// - Returns: false where the connection was lost first.
+    private func finish(_ write: QueuedWrite, on connection: borrowing SQLConnection) -> Bool {
+        for number in 1...PostgresBatches.tries {
+            var end: WriteEnd?
+            let error = connection.transaction { connection throws(SQLError) in
+                let own = write.run(connection)
+                end = own
+                if let error = own.error { throw error }
+            }
+            guard let error else {
+                health.saw(isGood: true)
+                end?.answer(nil)
+                return true
+            }
+            guard connection.isUsable else { return false }
+            if number < PostgresBatches.tries, error.isOfOthers { continue }
+            let failure = StoreFailure(error)
+            health.saw(isGood: health.isGood(after: failure))
+            if let end { end.answer(failure) } else { write.refuse(failure) }
+            return true
+        }
+        return true
+    }
+}
+
+/// How long a thread waits before it connects again: 50 ms, then twice as long each time, up to a second.
+struct ReconnectPauses {
+    private var pause = Duration.milliseconds(50)
+
+    mutating func startOver() { self = ReconnectPauses() }
+
+    mutating func next() -> Duration {
+        defer { pause = min(pause * 2, .seconds(1)) }
+        return pause
+    }
+}
+
+extension SQLError {
+    /// Other transactions were in the way, and may not be the next time: a deadlock, a row with the same key, a statement
+    /// that a migration has made stale.
+    fileprivate var isOfOthers: Bool {
+        guard case .postgres(let error) = self else { return false }
+        return error.kind == .conflict || error.kind == .unique || error.kind == .staleStatement
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Consents
+internal import NativePostgres
+internal import NativeSystem
+
+/// Tells the other instances that this one lives: a lock of a session of its own, which the server drops with the
+/// connection, and a row that says when it was seen last.
+///
+/// A lock that is free does not tell a dead owner from one whose connection was lost, and whose answer may still come. So
+/// a death is believed only where the row is older than ``grace`` as well, and by nobody who has not held a lock of its
+/// own for as long: after a restart of the server everybody has that long to come back. A lease ends with its time in
+/// any case. Who leaves in good order says so, and is believed at once.
+final class PostgresPresence: Sendable {
+    /// How long an instance may be out of reach before it counts as dead, milliseconds; its row is written three times in
+    /// it.
+    static let grace: Int64 = 10_000
+    private static let beat = Duration.seconds(3)
+
+    let instance: InstanceID
+    private let clock: BootClock
+    /// When this instance's lock was taken, by the boot clock; nil while it has none.
+    private let heldSince = Locked<Int64?>(nil)
+    private let end = BlockingQueue<Never>()
+    private let thread = Locked<NamedThread?>(nil)
+
+    /// Takes the lock; then keeps it, on a thread of its own.
+    init(_ server: PostgresServer, instance: InstanceID, clock: BootClock) throws(StoreFailure) {
+        self.instance = instance
+        self.clock = clock
+        let (end, heldSince) = (end, heldSince)
+        let started = try startConnectionThread(name: "store-presence") { report throws(SQLError) in
+            var session: PresenceSession? = try PresenceSession(server, instance)
+            heldSince.withLock { $0 = clock.milliseconds }
+            report()
+            while !end.waitForClose(upTo: session == nil ? .milliseconds(200) : PostgresPresence.beat) {
+                if let held = session {
+                    if held.beat() { continue }
+                    heldSince.withLock { $0 = nil }
+                    session = nil
+                }
+                session = try? PresenceSession(server, instance)
+                if session != nil { heldSince.withLock { $0 = clock.milliseconds } }
+            }
+            // One more try where the connection was lost meanwhile: else it counts as alive for some seconds.
+            if session?.leave() != true { _ = try? PresenceSession(server, instance).leave() }
+        }
+        thread.withLock { $0 = started.withLock { $0.take() } }
+    }
+
+    deinit { end.close() }
+
+    /// Whether this instance has held its lock long enough to judge others.
+    var mayJudge: Bool {
+        heldSince.withLock { $0.map { clock.milliseconds - $0 >= PostgresPresence.grace } ?? false }
+    }
+
+    /// Gives the lock back; from then on this instance counts as dead.
+    func release() {
+        end.close()
+        thread.joinAndForget()
+    }
+}
+
+/// The connection that holds the lock.
+private final class PresenceSession {
+    private let connection: PostgresConnection
+    private let instance: InstanceID
+
+    init(_ server: PostgresServer, _ instance: InstanceID) throws(SQLError) {
+        connection = try server.connect()
+        self.instance = instance
+        do throws(PostgresError) {
+            // A lost connection's lock may not be free yet; the server drops it when it notices.
+            guard try connection.locks.take(PostgresLock(kind: LinkQueries.lockKind, id: instance.lockNumber)) else {
+                throw PostgresError(.conflict, detail: "this instance's lock is held")
+            }
+            try connection.run(PresenceQueries.tidy)
+            try connection.run(PresenceQueries.seen, instance.postgres, Int64(instance.lockNumber))
+        } catch { throw .postgres(error) }
+    }
+
+    /// - Returns: false where the connection, and with it the lock, is lost.
+    func beat() -> Bool {
+        do throws(PostgresError) {
+            try connection.run(PresenceQueries.seen, instance.postgres, Int64(instance.lockNumber))
+            return true
+        } catch { return connection.isUsable }
+    }
+
+    /// - Returns: whether it could be said.
+    func leave() -> Bool {
+        do throws(PostgresError) {
+            try connection.run(PresenceQueries.left, instance.postgres)
+            return true
+        } catch { return false }
+    }
+}
+
+extension InstanceID {
+    fileprivate var postgres: PostgresValue { .words(uuid.high, uuid.low) }
+
+    /// The second key of its lock: the last bits, which are random.
+    fileprivate var lockNumber: Int32 { Int32(truncatingIfNeeded: uuid.low) }
+}
+
+/// Which instances live, as one transaction has found it.
+final class LivingInstances {
+    private enum Sign { case alive, silent, left }
+
+    private var signs: [InstanceID: Sign]?
+
+    /// Another transaction asks again.
+    func forget() { signs = nil }
+
+    func isAlive(
+        _ owner: InstanceID, _ connection: borrowing PostgresConnection, _ presence: PostgresPresence
+    ) throws(SQLError) -> Bool {
+        if owner == presence.instance { return true }
+        let known: [InstanceID: Sign]
+        if let signs {
+            known = signs
+        } else {
+            do throws(PostgresError) { known = try ask(connection) } catch { throw .postgres(error) }
+            signs = known
+        }
+        switch known[owner] {
+        case .alive: return true
+        case .left: return false
+        case .silent, nil: return !presence.mayJudge
+        }
+    }
+
+    private func ask(_ connection: borrowing PostgresConnection) throws(PostgresError) -> [InstanceID: Sign] {
+        let rows = connection.prepare(PresenceQueries.living)
+        var found: [InstanceID: Sign] = [:]
+        while try rows.step() {
+            guard let uuid = UUIDv7(bytes: rows.blob()) else { throw .corrupt }
+            let hasLeft = rows.integer() != 0
+            let isSeen = rows.integer() != 0
+            found[InstanceID(uuid)] = hasLeft ? .left : isSeen ? .alive : .silent
+        }
+        return found
+    }
+}
+
+private enum PresenceQueries {
+    static let seen = PostgresQuery(
+        """
+        INSERT INTO instances (id, lock_number, seen_at) VALUES ($1, $2, \(LinkQueries.now))
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, left_at = NULL
+        """)
+    static let left = PostgresQuery("UPDATE instances SET left_at = \(LinkQueries.now) WHERE id = $1")
+    /// Nobody has a lease of theirs any more.
+    static let tidy = PostgresQuery("DELETE FROM instances WHERE seen_at < \(LinkQueries.now) - 86400000")
+    static let living = PostgresQuery(
+        """
+        SELECT id, left_at IS NOT NULL, seen_at > \(LinkQueries.now) - \(PostgresPresence.grace) OR EXISTS (
+            SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+                AND classid = \(LinkQueries.lockKind)::oid AND objid = (lock_number & 4294967295)::oid
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+        FROM instances
+        """)
+}

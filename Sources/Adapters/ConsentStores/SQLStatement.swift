@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import NativePostgres
+internal import NativeSQLite
+
+/// One use of a prepared statement: bind, step, take the columns from left to right.
+enum SQLStatement: ~Copyable {
+    case sqlite(SQLiteStatement)
+    case postgres(PostgresStatement)
+
+    /// Gives the parameters their values, first to last.
+    func bind(_ values: any SQLBindable...) throws(SQLError) {
+        switch self {
+        case .sqlite(let statement):
+            do throws(SQLiteError) {
+                try statement.bind(count: values.count) { SQLiteValue(values[$0].sqlValue) }
+            } catch { throw .sqlite(error) }
+        case .postgres(let statement): statement.bind(values.map { PostgresValue($0.sqlValue) })
+        }
+    }
+
+    /// Goes to the next row.
+    /// - Returns: false after the last one.
+    func step() throws(SQLError) -> Bool {
+        switch self {
+        case .sqlite(let statement):
+            do throws(SQLiteError) { return try statement.step() } catch { throw .sqlite(error) }
+        case .postgres(let statement):
+            do throws(PostgresError) { return try statement.step() } catch { throw .postgres(error) }
+        }
+    }
+
+    /// The next column's integer; 0 where the row holds something else.
+    func integer() -> Int64 {
+        switch self {
+        case .sqlite(let statement): statement.integer()
+        case .postgres(let statement): statement.integer()
+        }
+    }
+
+    /// The next column's integer, nil for NULL.
+    func optionalInteger() -> Int64? {
+        switch self {
+        case .sqlite(let statement): statement.optionalInteger()
+        case .postgres(let statement): statement.optionalInteger()
+        }
+    }
+
+    /// The next column's text; empty for NULL.
+    func text() -> String {
+        switch self {
+        case .sqlite(let statement): statement.text()
+        case .postgres(let statement): statement.text()
+        }
+    }
+
+    func optionalText() -> String? {
+        switch self {
+        case .sqlite(let statement): statement.optionalText()
+        case .postgres(let statement): statement.optionalText()
+        }
+    }
+
+    /// The next column's bytes; empty for NULL.
+    func blob() -> [UInt8] {
+        switch self {
+        case .sqlite(let statement): statement.blob()
+        case .postgres(let statement): statement.blob()
+        }
+    }
+
+    func optionalBlob() -> [UInt8]? {
+        switch self {
+        case .sqlite(let statement): statement.optionalBlob()
+        case .postgres(let statement): statement.optionalBlob()
+        }
+    }
+}

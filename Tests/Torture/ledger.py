@@ -12,6 +12,7 @@ than ENOUGH_TO_SAVE of a process that was free to run and had a store is a breac
 any case."""
 import dataclasses
 import threading
+import time
 
 # Seconds that an undisturbed process needs at most to read an answer that lies in its socket and to commit it.
 ENOUGH_TO_SAVE = 1.0
@@ -102,6 +103,8 @@ class Ledger:
         self.by_family = {}
         # When processes were killed or ended, and since when some are stopped.
         self.ends, self.stops = {}, {}
+        # What each process is, and what was done to it: for whoever reads a breach.
+        self.lives = {}
         # When the refresh token that a family has now was asked for.
         self.asked_at = {}
         self.family_of_code = {}
@@ -177,6 +180,9 @@ class Ledger:
         with self.lock:
             return [one for one in self.sendings if one.owner == owner and one.killed_at is None]
 
+    def note(self, owner, what):
+        self.lives.setdefault(owner, []).append((time.monotonic(), what))
+
     def ended(self, owner, now, is_kill=True):
         """The process is killed now, or has come to its own end: then it has kept what it received."""
         self.ends[owner] = now
@@ -244,8 +250,12 @@ class Ledger:
         return self.dead_families - self.named_ambiguous
 
     def breach(self, sentence, family):
-        history = "\n    ".join(one.line(self.start) for one in self.by_family.get(family, [])[-6:])
-        self.breaches.append(f"{sentence}; family {family}\n    {history}")
+        last = self.by_family.get(family, [])[-6:]
+        lines = [one.line(self.start) for one in last]
+        for owner in dict.fromkeys(one.owner for one in last):
+            told = ", ".join(f"{what} {at - self.start:.3f}" for at, what in self.lives.get(owner, []))
+            lines.append(f"process {owner}: {told}; now it is {time.monotonic() - self.start:.3f}")
+        self.breaches.append(f"{sentence}; family {family}\n    " + "\n    ".join(lines))
 
 
 def family_of(token):

@@ -80,6 +80,7 @@ class Combination:
         log = f"{self.house.home}/gateway-{self.log_number}.log"
         gateway = Process(["serve", "--config", self.house.config], log)
         gateway.log_path = log
+        self.ledger.note(gateway.pid, f"gateway {self.log_number}")
         self.gateways.append(gateway)
         return gateway
 
@@ -123,6 +124,7 @@ class Combination:
 
     def freeze(self, pid):
         """Stops it, then looks at what is kept of all that its end could take away."""
+        self.ledger.note(pid, "to be killed")
         os.kill(pid, signal.SIGSTOP)
         end = time.monotonic() + 1
         while is_running(pid) and not is_stopped(pid) and time.monotonic() < end:
@@ -137,6 +139,7 @@ class Combination:
         now = time.monotonic()
         self.ledger.note_gaps(pid, now)
         self.ledger.ended(pid, now)
+        self.ledger.note(pid, "killed")
         os.kill(pid, signal.SIGKILL)
 
     # Asking.
@@ -159,7 +162,9 @@ class Combination:
                                        stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         process.was_killed = False
         self.commands.append(process)
+        self.ledger.note(process.pid, " ".join(arguments))
         status = process.wait(timeout=60)
+        self.ledger.note(process.pid, f"ended with {status}")
         if status >= 0:
             self.ledger.ended(process.pid, time.monotonic(), is_kill=False)
         elif not process.was_killed:

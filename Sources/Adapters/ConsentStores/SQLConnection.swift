@@ -4,12 +4,15 @@ internal import NativeSQLite
 
 /// One open connection to a store, with its prepared statements; it never leaves its thread. The rules are written
 /// once, against this.
+///
+/// Nothing here is inlined: two switches over such a value in one function break the optimizer of Swift 6.3
+/// (`SimplifyCFG::dominatorBasedSimplifications`).
 enum SQLConnection: ~Copyable {
     case sqlite(SQLiteConnection)
     case postgres(PostgresLink)
 
     /// The statement, prepared now or before; it may be used once at a time.
-    func prepare(_ query: SQLQuery) throws(SQLError) -> SQLStatement {
+    @inline(never) func prepare(_ query: SQLQuery) throws(SQLError) -> SQLStatement {
         switch self {
         case .sqlite(let connection):
             do throws(SQLiteError) { return .sqlite(try connection.prepare(query.sqlite)) } catch {
@@ -21,7 +24,7 @@ enum SQLConnection: ~Copyable {
 
     /// Runs a statement that answers no row, and of which nobody asks what it changed: PostgreSQL takes it in its
     /// pipeline, nothing waits for it, and its error shows no later than at the commit.
-    func run(_ query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) {
+    @inline(never) func run(_ query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) {
         switch self {
         case .sqlite(let connection): _ = try changes(of: query, values, on: connection)
         case .postgres(let link):
@@ -33,7 +36,7 @@ enum SQLConnection: ~Copyable {
 
     /// Runs a statement that answers no row.
     /// - Returns: how many rows it changed.
-    func rows(changedBy query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) -> Int {
+    @inline(never) func rows(changedBy query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) -> Int {
         switch self {
         case .sqlite(let connection): return try changes(of: query, values, on: connection)
         case .postgres(let link):
@@ -44,7 +47,7 @@ enum SQLConnection: ~Copyable {
     }
 
     /// Runs a script of any number of statements, which takes no parameters.
-    func execute(_ script: String) throws(SQLError) {
+    @inline(never) func execute(_ script: String) throws(SQLError) {
         switch self {
         case .sqlite(let connection):
             do throws(SQLiteError) { try connection.execute(script) } catch { throw .sqlite(error) }
@@ -54,7 +57,7 @@ enum SQLConnection: ~Copyable {
     }
 
     /// False inside a transaction, also one that an error has not yet ended.
-    var isOutsideTransaction: Bool {
+    @inline(never) var isOutsideTransaction: Bool {
         switch self {
         case .sqlite(let connection): connection.isOutsideTransaction
         case .postgres(let link): link.connection.isOutsideTransaction
@@ -62,7 +65,7 @@ enum SQLConnection: ~Copyable {
     }
 
     /// Others write at the same time: what is read without a lock may be another thing when it is written.
-    var hasOtherWriters: Bool {
+    @inline(never) var hasOtherWriters: Bool {
         switch self {
         case .sqlite: false
         case .postgres: true

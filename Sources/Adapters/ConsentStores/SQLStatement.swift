@@ -3,12 +3,15 @@ internal import NativePostgres
 internal import NativeSQLite
 
 /// One use of a prepared statement: bind, step, take the columns from left to right.
+///
+/// Nothing here is inlined: two switches over such a value in one function break the optimizer of Swift 6.3
+/// (`SimplifyCFG::dominatorBasedSimplifications`).
 enum SQLStatement: ~Copyable {
     case sqlite(SQLiteStatement)
     case postgres(PostgresStatement)
 
     /// Gives the parameters their values, first to last.
-    func bind(_ values: any SQLBindable...) throws(SQLError) {
+    @inline(never) func bind(_ values: any SQLBindable...) throws(SQLError) {
         switch self {
         case .sqlite(let statement):
             do throws(SQLiteError) {
@@ -20,7 +23,7 @@ enum SQLStatement: ~Copyable {
 
     /// Goes to the next row.
     /// - Returns: false after the last one.
-    func step() throws(SQLError) -> Bool {
+    @inline(never) func step() throws(SQLError) -> Bool {
         switch self {
         case .sqlite(let statement):
             do throws(SQLiteError) { return try statement.step() } catch { throw .sqlite(error) }
@@ -30,7 +33,7 @@ enum SQLStatement: ~Copyable {
     }
 
     /// The next column's integer; 0 where the row holds something else.
-    func integer() -> Int64 {
+    @inline(never) func integer() -> Int64 {
         switch self {
         case .sqlite(let statement): statement.integer()
         case .postgres(let statement): statement.integer()
@@ -38,7 +41,7 @@ enum SQLStatement: ~Copyable {
     }
 
     /// The next column's integer, nil for NULL.
-    func optionalInteger() -> Int64? {
+    @inline(never) func optionalInteger() -> Int64? {
         switch self {
         case .sqlite(let statement): statement.optionalInteger()
         case .postgres(let statement): statement.optionalInteger()
@@ -46,14 +49,14 @@ enum SQLStatement: ~Copyable {
     }
 
     /// The next column's text; empty for NULL.
-    func text() -> String {
+    @inline(never) func text() -> String {
         switch self {
         case .sqlite(let statement): statement.text()
         case .postgres(let statement): statement.text()
         }
     }
 
-    func optionalText() -> String? {
+    @inline(never) func optionalText() -> String? {
         switch self {
         case .sqlite(let statement): statement.optionalText()
         case .postgres(let statement): statement.optionalText()
@@ -61,14 +64,14 @@ enum SQLStatement: ~Copyable {
     }
 
     /// The next column's bytes; empty for NULL.
-    func blob() -> [UInt8] {
+    @inline(never) func blob() -> [UInt8] {
         switch self {
         case .sqlite(let statement): statement.blob()
         case .postgres(let statement): statement.blob()
         }
     }
 
-    func optionalBlob() -> [UInt8]? {
+    @inline(never) func optionalBlob() -> [UInt8]? {
         switch self {
         case .sqlite(let statement): statement.optionalBlob()
         case .postgres(let statement): statement.optionalBlob()

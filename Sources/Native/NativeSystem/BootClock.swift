@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import Glibc
 
 /// Time since this machine was started, sleep included (`CLOCK_BOOTTIME`, clock_gettime(2)): the same for all its
 /// processes, and never set.

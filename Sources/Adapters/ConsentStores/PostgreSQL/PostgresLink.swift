@@ -32,7 +32,7 @@ struct PostgresLink: ~Copyable {
 extension SQLConnection {
     /// Returns once every transaction that writes now has ended; those that begin later wait for this one, and see what
     /// it has written.
-    func awaitOtherWriters() throws(SQLError) {
+    @inline(never) func awaitOtherWriters() throws(SQLError) {
         switch self {
         case .sqlite: break
         case .postgres(let link):
@@ -43,7 +43,7 @@ extension SQLConnection {
     }
 
     /// False once a server's connection is lost.
-    var isUsable: Bool {
+    @inline(never) var isUsable: Bool {
         switch self {
         case .sqlite: true
         case .postgres(let link): link.connection.isUsable
@@ -51,7 +51,7 @@ extension SQLConnection {
     }
 
     /// Another read begins: what was known of who lives is asked again.
-    func beginRead() {
+    @inline(never) func beginRead() {
         switch self {
         case .sqlite: break
         case .postgres(let link): link.living.forget()
@@ -60,7 +60,7 @@ extension SQLConnection {
 
     /// One transaction with a server: begun, run and committed with one Sync; taken back where anything fails.
     /// - Returns: why it was taken back, or its fate is unknown.
-    func transaction(_ body: (borrowing SQLConnection) throws(SQLError) -> Void) -> SQLError? {
+    @inline(never) func transaction(_ body: (borrowing SQLConnection) throws(SQLError) -> Void) -> SQLError? {
         do throws(SQLError) {
             try beginWriting()
             try body(self)
@@ -72,7 +72,7 @@ extension SQLConnection {
         }
     }
 
-    private func beginWriting() throws(SQLError) {
+    @inline(never) private func beginWriting() throws(SQLError) {
         switch self {
         case .sqlite: try execute("BEGIN IMMEDIATE")
         case .postgres(let link):
@@ -81,7 +81,9 @@ extension SQLConnection {
     }
 
     /// What `body` reads, all of it as it is at one moment.
-    func snapshot<Value>(_ body: (borrowing SQLConnection) throws(SQLError) -> Value) throws(SQLError) -> Value {
+    @inline(never) func snapshot<Value>(_ body: (borrowing SQLConnection) throws(SQLError) -> Value) throws(SQLError)
+        -> Value
+    {
         try beginSnapshot()
         do throws(SQLError) {
             let value = try body(self)
@@ -93,7 +95,7 @@ extension SQLConnection {
         }
     }
 
-    private func beginSnapshot() throws(SQLError) {
+    @inline(never) private func beginSnapshot() throws(SQLError) {
         switch self {
         case .sqlite: try run(LinkQueries.begin)
         case .postgres(let link):
@@ -101,7 +103,7 @@ extension SQLConnection {
         }
     }
 
-    private func endTransaction() throws(SQLError) {
+    @inline(never) private func endTransaction() throws(SQLError) {
         switch self {
         case .sqlite: try run(LinkQueries.end)
         case .postgres(let link):
@@ -109,7 +111,7 @@ extension SQLConnection {
         }
     }
 
-    private func takeBack() {
+    @inline(never) private func takeBack() {
         switch self {
         case .sqlite: if !isOutsideTransaction { try? execute("ROLLBACK") }
         case .postgres(let link): link.connection.rollBack()

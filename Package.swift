@@ -150,10 +150,11 @@ let package = Package(
             "Programs", "GatewayAssembly",
             [
                 "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "RefreshSchedule",
-                "SimulatedProvider", "ProviderClients", "ConsentStores", "TokenVaults", "AnswerJournals", "StateFiles",
+                "SimulatedProvider", "ProviderClients", "IdentityTokens", "ConsentStores", "TokenVaults",
+                "AnswerJournals", "StateFiles",
                 "Settings", "Lifecycle",
                 "Observability", "NativeEventLoop",
-                "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJSON",
+                "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJOSE", "NativeJSON",
             ]),
         .executableTarget(
             name: "consent-gateway", dependencies: ["GatewayAssembly"], path: "Sources/Programs/consent-gateway",
@@ -223,7 +224,7 @@ let package = Package(
             [
                 "CommandLineEdge", "ConsentStores", "ConsentUseCases", "Consents", "GatewayAssembly", "HTTPEdge",
                 "NativeCurl",
-                "NativeCrypto", "NativeEventLoop",
+                "NativeCrypto", "NativeEventLoop", "NativeJOSE",
                 "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "RefreshSchedule",
                 "Settings", "SimulatedProvider", "TestSupport", "TokenVaults",
             ]),

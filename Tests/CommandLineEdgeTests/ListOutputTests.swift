@@ -107,6 +107,7 @@ struct ListOutputTests {
                 retention: evidence removed     0
                 retention: codes deleted        0
                 retention: revocations deleted  0
+                retention: quarantine emptied   0
                 retention: records erased       7
                 retention: grants ended         0
                 checkpoints made                0
@@ -131,6 +132,7 @@ struct ListOutputTests {
                     "evidence": 0,
                     "codes": 0,
                     "revocations": 0,
+                    "quarantine": 0,
                     "records": 7,
                     "grants": 0
                   },
@@ -197,6 +199,7 @@ struct ListOutputTests {
                         retention: evidence removed     0
                         retention: codes deleted        31
                         retention: revocations deleted  0
+                        retention: quarantine emptied   0
                         retention: records erased       0
                         retention: grants ended         2
                         Nothing was changed or sent.
@@ -236,6 +239,7 @@ struct ListOutputTests {
                     "evidence": 0,
                     "codes": 0,
                     "revocations": 0,
+                    "quarantine": 0,
                     "records": 0,
                     "grants": 0
                   }

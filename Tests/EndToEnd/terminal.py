@@ -46,7 +46,7 @@ def expect(shown, status, pattern, wanted=0):
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 ID = r"cns_[0-9a-f]{32}"
 RETENTION = "".join(f"retention: {words:<21}0\\n" for words in (
-    "evidence removed", "codes deleted", "revocations deleted", "records erased", "grants ended"))
+    "evidence removed", "codes deleted", "revocations deleted", "quarantine emptied", "records erased", "grants ended"))
 CHECKPOINT = r"\d+-[0-9a-f]{32}"
 
 

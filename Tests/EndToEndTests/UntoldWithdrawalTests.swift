@@ -31,7 +31,7 @@ struct UntoldWithdrawalTests {
             var configuration = try readFile(at: path, limit: 1 << 16).bytes
             configuration += UntoldWithdrawalTests.acme.utf8
             try replaceFile(configuration, at: path, permissions: 0o600)
-            let before = CheckCommand.run(configPath: path, environment: [:], json: false).text
+            let before = await CheckCommand.run(configPath: path, environment: [:], json: false).text
             let lines = before.split(separator: "\n").filter { $0.contains("codes go to") }
             #expect(lines.count == 2)
             for line in lines {

@@ -51,7 +51,8 @@ enum Definitions {
             policy: RefreshPolicy(
                 kind: .keepAlive, interval: .seconds(86_400), reuse: .fixed, idleLife: nil,
                 defaultLifetime: .seconds(900)),
-            timeouts: ProviderTimeouts(connect: .seconds(3), total: total, answer: answer))
+            timeouts: ProviderTimeouts(connect: .seconds(3), total: total, answer: answer),
+            identity: IdentityRules(idToken: .ignored, sharing: nil))
     }
 
     static let transport = ProviderTransport(http2: false, caFile: nil, proxy: nil, noProxy: [])

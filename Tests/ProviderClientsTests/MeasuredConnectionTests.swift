@@ -92,6 +92,7 @@ private struct ScriptedConnection: ProviderConnection {
     let profile: ProfileOutcome
 
     var facts: ProviderFacts { Definitions.payPal().facts }
+    var identity: (any IdentityCheck)? { nil }
     func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         _ = code.redeem()
         return outcome

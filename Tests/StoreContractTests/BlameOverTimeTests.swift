@@ -150,7 +150,10 @@ private final class BentProvider: ProviderConnection {
         policy: RefreshPolicy(
             kind: .keepAlive, interval: .seconds(86_400), reuse: .forbidden, idleLife: nil,
             defaultLifetime: .seconds(3600)),
-        timeouts: ProviderTimeouts(connect: .seconds(3), total: .seconds(10), answer: .seconds(60)))
+        timeouts: ProviderTimeouts(connect: .seconds(3), total: .seconds(10), answer: .seconds(60)),
+        identity: IdentityRules(idToken: .ignored, sharing: nil))
+
+    var identity: (any IdentityCheck)? { nil }
 
     static let tokens = TokenSet(
         accessToken: SecretText("access"), tokenType: "Bearer", refreshToken: SecretText("refresh"), idToken: nil)

@@ -52,7 +52,11 @@ func sampleGrant(isFull: Bool) -> KeptGrant? {
             subject: subject, requested: ScopeSet(["openid", "profile"]),
             client: isFull ? ClientApp(platform: "iOS", productName: nil, sdkVersion: "2.18.1") : nil,
             notice: isFull ? NoticeReference(text: "signup@3", isAssumed: true) : nil, caller: "backend",
-            requestID: isFull ? "r-1" : nil, issuedAt: Instant(milliseconds: 1_767_323_045_678))
+            requestID: isFull ? "r-1" : nil, issuedAt: Instant(milliseconds: 1_767_323_045_678),
+            identity: isFull
+                ? AskedIdentity(
+                    nonce: SecretText("n-1"), isRequired: true, receivedAt: Instant(milliseconds: 1_767_323_046_000))
+                : nil)
     }
 }
 

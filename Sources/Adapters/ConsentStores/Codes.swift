@@ -27,6 +27,22 @@ extension SQLStore {
         }
     }
 
+    package func refuseGrant(_ digest: BlindIndex, as verdict: CodeVerdict, statement: SealedBytes?, at now: Instant)
+        async throws(StoreFailure) -> Bool
+    {
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
+            let count = try connection.rows(
+                changedBy: CodeQueries.refuse, verdict.rawValue, statement, now, digest)
+            if count > 0 {
+                try rules.dropClaims(on: digest, in: connection)
+                return true
+            }
+            // Asked for again after a commit of unknown fate.
+            guard let row = try CodeRow(digest, in: connection) else { return false }
+            return row.state == .ended && row.verdict == verdict
+        }
+    }
+
     package func keepGrant(_ digest: BlindIndex, attempt: AttemptID, grant: SealedBytes, at now: Instant)
         async throws(StoreFailure) -> Bool
     {
@@ -236,6 +252,13 @@ enum CodeQueries {
         UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?, unsettled_since = NULL,
             grant_sealed = CASE WHEN ? = 1 THEN grant_sealed END, updated_at = ?
         WHERE digest = ? AND attempt = ? AND (state IN ('sent', 'kept') OR verdict = 'exchange_unknown')
+        """)
+    /// The grant stays sealed beside it.
+    static let refuse = SQLQuery(
+        """
+        UPDATE code_reservations SET state = 'ended', verdict = ?, statement_sealed = ?, unsettled_since = NULL,
+            updated_at = ?
+        WHERE digest = ? AND state = 'kept'
         """)
     static let nameUnknown = SQLQuery(
         """

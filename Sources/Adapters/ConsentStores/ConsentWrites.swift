@@ -9,7 +9,7 @@ extension SQLStore {
         var chain = EventChain.empty
         let links = chain.extend(by: events, of: consent.record.id, rules.ledger)
         return try await writer.write(.finishes) { [rules, chain] connection throws(SQLError) in
-            try rules.create(consent, of: code, chain, links, in: connection)
+            try rules.create(consent, of: code, chain, links, events, in: connection)
         }
     }
 
@@ -60,9 +60,16 @@ struct ConsentState {
 extension WritingRules {
     fileprivate func create(
         _ consent: StoredConsent, of code: BlindIndex, _ chain: EventChain, _ links: [EventLink],
+        _ events: [EventDraft],
         in connection: borrowing SQLConnection
     ) throws(SQLError) -> CreateAnswer {
         let id = consent.record.id
+        let isShared = try isShared(consent.providerSubjectIndex, of: consent, consent.sharing, in: connection)
+        if isShared, consent.sharing == .refuse {
+            if let made = try self.consent(of: code, in: connection) { return .alreadyConsent(made) }
+            // A record of its own that is older than the rule is renewed.
+            return try liveID(of: consent, in: connection).map(CreateAnswer.liveExists) ?? .sharedSubject
+        }
         // The unique indexes look for what stands in the way; only where something does, it is asked what.
         guard try insert(consent, chain, in: connection) else {
             if let made = try self.consent(of: code, in: connection) { return .alreadyConsent(made) }
@@ -74,6 +81,7 @@ extension WritingRules {
             return .alreadyConsent(made)
         }
         for link in links { try link.write(of: id, in: connection) }
+        if isShared, let event = events.first { try append([event.ofSharing], to: id, in: connection) }
         try tellOfEarlierClaims(on: code, to: id, in: connection)
         return .created
     }
@@ -104,7 +112,8 @@ extension WritingRules {
         let timing = record.timing
         return try connection.rows(
             changedBy: ConsentQueries.insert, record.id, record.provider.name, record.provider.environmentColumn,
-            consent.subjectIndex, consent.providerSubjectIndex, record.status.rawValue,
+            consent.subjectIndex, consent.providerSubjectIndex, consent.sharing != nil,
+            record.status.rawValue,
             record.statusReason?.rawValue, record.issuer.clientID, record.issuer.tokenEndpoint, record.requested,
             record.granted, record.profileStatus.rawValue, record.profileFetchedAt, record.generation,
             timing.issuedAt, timing.accessTokenExpiresAt, timing.refreshTokenExpiresAt, timing.dueAt,
@@ -126,7 +135,8 @@ extension WritingRules {
         try connection.run(
             ConsentQueries.renew, renewal.tokens, timing.issuedAt, timing.accessTokenExpiresAt,
             timing.refreshTokenExpiresAt, timing.dueAt, renewal.isRefreshable, renewal.requested, renewal.granted,
-            renewal.profile, renewal.at, renewal.issuer.clientID, renewal.issuer.tokenEndpoint,
+            renewal.profile, renewal.profile.map { _ in ProfileStatus.current.rawValue },
+            renewal.profile.map { _ in renewal.at }, renewal.issuer.clientID, renewal.issuer.tokenEndpoint,
             renewal.client?.platform, renewal.client?.productName, renewal.client?.sdkVersion, renewal.notice?.text,
             renewal.notice?.isAssumed, renewal.at, renewal.id)
         try append(renewal.events, to: renewal.id, in: connection)
@@ -164,14 +174,15 @@ private enum ConsentQueries {
         """)
     static let insert = SQLQuery(
         """
-        INSERT INTO consents (id, provider, environment, subject_index, provider_subject_index, status, status_reason,
+        INSERT INTO consents (id, provider, environment, subject_index, provider_subject_index, is_sharing_watched,
+            status, status_reason,
             client_id, token_endpoint, requested_scopes, granted_scopes, profile_status, profile_fetched_at,
             generation, issued_at, access_token_expires_at, refresh_token_expires_at, due_at, is_refreshable,
             last_refreshed_at, refresh_failures, app_platform, app_product_name, app_sdk_version, notice,
             notice_is_assumed, created_at, updated_at, key_sealed, subject_sealed, provider_subject_sealed,
             tokens_sealed, profile_sealed, event_count, chain_head, head_period)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            ?, \(period))
+            ?, ?, \(period))
         ON CONFLICT DO NOTHING
         """)
     static let takeBack = SQLQuery("DELETE FROM consents WHERE id = ?")
@@ -179,8 +190,8 @@ private enum ConsentQueries {
         """
         UPDATE consents SET status = 'active', status_reason = NULL, generation = generation + 1, tokens_sealed = ?,
             issued_at = ?, access_token_expires_at = ?, refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?,
-            requested_scopes = ?, granted_scopes = ?, profile_sealed = ?, profile_status = 'current',
-            profile_fetched_at = ?, client_id = ?, token_endpoint = ?, app_platform = ?, app_product_name = ?,
+            requested_scopes = ?, granted_scopes = ?, profile_sealed = coalesce(?, profile_sealed),
+            profile_status = coalesce(?, profile_status), profile_fetched_at = coalesce(?, profile_fetched_at), client_id = ?, token_endpoint = ?, app_platform = ?, app_product_name = ?,
             app_sdk_version = ?, notice = ?, notice_is_assumed = ?, updated_at = ?, refresh_failures = 0,
             due_before_claim = NULL, attempt_id = NULL, attempt_phase = NULL, attempt_owner = NULL,
             attempt_sent_at = NULL, lease_until = NULL, lease_boot = NULL, unknown_attempt_id = NULL,

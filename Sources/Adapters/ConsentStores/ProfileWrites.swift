@@ -21,10 +21,13 @@ extension WritingRules {
             return .saved
         }
         guard state.providerSubjectIndex == nil else { return .providerSubjectDiffers }
+        let isShared = try isShared(found.index, of: state.provider, state.subjectIndex, write.sharing, in: connection)
+        if isShared, write.sharing == .refuse { return .sharedSubject }
         guard let other = try liveID(of: state.provider, state.subjectIndex, found.index, in: connection),
             let otherState = try ConsentState(other, isHeld: true, in: connection), otherState.status.isLive
         else {
             try save(write, in: connection)
+            if isShared { try append([write.superseding.ofSharing], to: write.id, in: connection) }
             return .saved
         }
         guard (otherState.createdAt, other) < (state.createdAt, write.id) else {

@@ -69,6 +69,7 @@ private enum RetentionRows {
                 (RetentionQueries.claimedCodes, ("", before(rules.exchanges))),
             ]
         case .revocations: return [(RetentionQueries.revocations, ("", before(rules.exchanges)))]
+        case .quarantine: return [(RetentionQueries.quarantined, ("", before(RetentionRules.quarantine)))]
         }
     }
 }
@@ -89,6 +90,7 @@ extension WritingRules {
             let isAlone = try connection.rows(changedBy: RetentionQueries.removeClaims, key)
             return isOver + isAlone > 0
         case .revocations: return try connection.rows(changedBy: RetentionQueries.removeRevocation, key) > 0
+        case .quarantine: return try connection.rows(changedBy: RetentionQueries.destroyQuarantined, key) > 0
         }
     }
 
@@ -178,6 +180,15 @@ enum RetentionQueries {
         SELECT id FROM revocation_outbox INDEXED BY revocation_outbox_over
         WHERE (state = 'done' OR state = 'dead') AND ? = '' AND updated_at <= ? LIMIT ?
         """)
+    static let quarantined = SQLQuery(
+        """
+        SELECT digest FROM code_reservations INDEXED BY code_reservations_quarantined
+        WHERE (verdict = 'id_token_invalid' OR verdict = 'shared_subject') AND ? = '' AND updated_at <= ?
+            AND grant_sealed IS NOT NULL
+        LIMIT ?
+        """)
+    static let destroyQuarantined = SQLQuery(
+        "UPDATE code_reservations SET grant_sealed = NULL WHERE digest = ? AND state = 'ended'")
     static let removeCode = SQLQuery(
         """
         DELETE FROM code_reservations

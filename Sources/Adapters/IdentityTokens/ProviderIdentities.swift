@@ -37,8 +37,28 @@ package final class ProviderIdentities: Sendable {
 
     /// The ID token of a code exchange (OpenID Connect Core, section 3.1.3.7).
     package func check(idToken: SecretText, _ asked: IDTokenRules.Asked) async -> IdentityVerdict<IDToken> {
-        await judge(idToken, policy) { token, rules, now throws(TokenFault) in
+        await judge(idToken, policy, at: nil) { token, rules, now throws(TokenFault) in
             try rules.check(token, asked, now: now)
+        }
+    }
+
+    /// The same of one that came before, and could not be verified then: its times are held against that moment.
+    package func check(
+        idToken: SecretText, _ asked: IDTokenRules.Asked, receivedAt: Instant
+    ) async -> IdentityVerdict<IDToken> {
+        await judge(idToken, policy, at: receivedAt) { token, rules, now throws(TokenFault) in
+            try rules.check(token, asked, now: now)
+        }
+    }
+
+    /// The ID token of a refresh of which no more than the person is known (section 12.2).
+    package func check(
+        refreshed idToken: SecretText, of subject: SecretText, accessToken: SecretText?, receivedAt: Instant
+    ) async -> IdentityVerdict<IDToken> {
+        await judge(idToken, policy, at: receivedAt) { token, rules, now throws(TokenFault) in
+            let first = IDTokenAnchor(
+                issuer: rules.issuer, subject: subject.reveal(), audiences: nil, authorizedParty: nil, nonce: nil)
+            return try rules.checkRefreshed(token, first, accessToken: accessToken, now: now)
         }
     }
 
@@ -46,7 +66,7 @@ package final class ProviderIdentities: Sendable {
     package func check(
         refreshed idToken: SecretText, _ first: IDTokenAnchor, accessToken: SecretText?
     ) async -> IdentityVerdict<IDToken> {
-        await judge(idToken, policy) { token, rules, now throws(TokenFault) in
+        await judge(idToken, policy, at: nil) { token, rules, now throws(TokenFault) in
             try rules.checkRefreshed(token, first, accessToken: accessToken, now: now)
         }
     }
@@ -57,13 +77,13 @@ package final class ProviderIdentities: Sendable {
         var policy = policy
         policy.types = .unnamed(or: ["userinfo+jwt"])
         let clientID = clientID
-        return await judge(userinfo, policy) { token, rules, now throws(TokenFault) in
+        return await judge(userinfo, policy, at: nil) { token, rules, now throws(TokenFault) in
             try UserinfoRules(issuer: rules.issuer, clientID: clientID).check(token, subject: subject, now: now)
         }
     }
 
     private func judge<Value>(
-        _ token: SecretText, _ policy: TokenPolicy,
+        _ token: SecretText, _ policy: TokenPolicy, at moment: Instant?,
         _ check: (VerifiedToken, IDTokenRules, Instant) throws(TokenFault) -> Value
     ) async -> IdentityVerdict<Value> {
         let name: String
@@ -78,7 +98,7 @@ package final class ProviderIdentities: Sendable {
         let verdict = await keys.verify(token.reveal(), by: policy)
         let rules = IDTokenRules(issuer: name, clientID: clientID, trustedAudiences: trustedAudiences)
         // After the keys were waited for.
-        let now = time.now
+        let now = moment ?? time.now
         return IdentityVerdict(verdict) { token throws(TokenFault) in try check(token, rules, now) }
     }
 }

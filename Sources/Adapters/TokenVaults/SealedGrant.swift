@@ -16,6 +16,7 @@ extension KeptGrant: SealedForm {
         form.text(11, caller)
         form.text(12, requestID)
         form.integer(13, issuedAt.milliseconds)
+        if let identity { form.nest(14) { identity.write(to: &$0) } }
     }
 
     convenience init(from form: inout FormReader) throws(FormDamage) {
@@ -28,7 +29,8 @@ extension KeptGrant: SealedForm {
             subject: try Subject(try form.text(6).orDamage()).orDamage(),
             requested: ScopeSet(try form.texts(7).orDamage()), client: try ClientApp(nestedIn: &form),
             notice: try NoticeReference(in: &form), caller: try form.text(11).orDamage(),
-            requestID: try form.text(12), issuedAt: Instant(milliseconds: try form.integer(13).orDamage()))
+            requestID: try form.text(12), issuedAt: Instant(milliseconds: try form.integer(13).orDamage()),
+            identity: try AskedIdentity(nestedIn: &form))
     }
 }
 
@@ -59,6 +61,21 @@ extension ClientApp {
     fileprivate init?(nestedIn form: inout FormReader) throws(FormDamage) {
         guard var app = try form.nested(8) else { return nil }
         self.init(platform: try app.text(1), productName: try app.text(2), sdkVersion: try app.text(3))
+    }
+}
+
+extension AskedIdentity {
+    fileprivate func write(to form: inout FormWriter) {
+        form.text(1, nonce?.reveal())
+        form.flag(2, isRequired)
+        form.integer(3, receivedAt.milliseconds)
+    }
+
+    fileprivate init?(nestedIn form: inout FormReader) throws(FormDamage) {
+        guard var asked = try form.nested(14) else { return nil }
+        self.init(
+            nonce: try asked.text(1).map(SecretText.init), isRequired: try asked.flag(2).orDamage(),
+            receivedAt: Instant(milliseconds: try asked.integer(3).orDamage()))
     }
 }
 

@@ -46,6 +46,7 @@ package final class BudgetedConnection: ProviderConnection {
     }
 
     package var facts: ProviderFacts { inner.facts }
+    package var identity: (any IdentityCheck)? { inner.identity }
 
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         budgets.spend(facts.key.name)

@@ -3,6 +3,7 @@ import CommandLineEdge
 import ConsentStores
 import Consents
 import NativeCurl
+import NativeEventLoop
 import NativeSystem
 import ProviderClients
 import Settings
@@ -10,7 +11,7 @@ import TokenVaults
 
 /// `check`: reads configuration, secrets, keys and store, and says what would fail.
 enum CheckCommand {
-    static func run(configPath: String?, environment: [String: String], json: Bool) -> CommandOutput {
+    static func run(configPath: String?, environment: [String: String], json: Bool) async -> CommandOutput {
         let loaded: LoadedSettings
         do throws(SettingsErrors) {
             loaded = try SettingsLoader.load(path: configPath, environment: environment, options: .whole)
@@ -28,7 +29,30 @@ enum CheckCommand {
         findings += keyNames(loaded.settings)
         if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
         findings += loaded.settings.providers.map(provider)
+        findings += await issuers(loaded.settings)
         return CheckOutput.lines(findings, json: json)
+    }
+
+    /// Asks each issuer that is needed for what it tells of itself, and for its keys.
+    private static func issuers(_ settings: GatewaySettings) async -> [CheckFinding] {
+        let needed = settings.providers.filter(IssuerReport.isNeeded)
+        guard !needed.isEmpty else { return [] }
+        let loops: EventLoopGroup
+        do { loops = try EventLoopGroup.start(name: "loop", count: 1) } catch {
+            return [CheckFinding(.error, "the program's threads cannot be started: \(error)")]
+        }
+        var findings: [CheckFinding] = []
+        for provider in needed {
+            guard let way = try? ProviderWay(to: provider, on: loops, SystemTimekeeper(loops: loops)),
+                let issuers = way.issuers
+            else { continue }
+            findings += await LoopLauncher(loops: loops).result {
+                await IssuerReport(settings: provider, issuers: issuers).findings()
+            }
+            await way.stop()
+        }
+        loops.stop()
+        return findings
     }
 
     private static func certificate(_ files: TLSSettings) -> CheckFinding {
@@ -109,7 +133,8 @@ enum CheckCommand {
         let facts = ProviderFacts(provider)
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
         let parts = [
-            "codes go to \(facts.issuer.tokenEndpoint)", secrets(provider), way(provider), withdrawals(provider),
+            "codes go to \(provider.endpoints.token ?? "where \(facts.issuer.tokenEndpoint) says")", secrets(provider),
+            way(provider), withdrawals(provider),
             "not asked now: `provider test \(provider.name)` does",
         ]
         return CheckFinding(
@@ -118,7 +143,7 @@ enum CheckCommand {
 
     /// Nil where it has an endpoint that tells it.
     private static func withdrawals(_ provider: ProviderSettings) -> String? {
-        guard provider.endpoints.revocation == nil else { return nil }
+        guard provider.endpoints.revocation == nil, !provider.usesDiscovery else { return nil }
         return "without a revocation_endpoint it is not told of a withdrawal: its tokens lapse there"
     }
 

@@ -5,8 +5,10 @@ import ConsentStores
 import ConsentUseCases
 import Consents
 import HTTPEdge
+import IdentityTokens
 import NativeCurl
 import NativeEventLoop
+import Observability
 import ProviderClients
 import RecordRendering
 import RefreshSchedule
@@ -50,6 +52,8 @@ struct Gateway: Sendable {
     private let vault: RingVault
     private let journal: FileJournal
     private let connections: [CurlProviderConnection]
+    /// By the provider's name.
+    private let issuers: [String: ProviderIssuers]
     private let clients: [CurlClient]
 
     /// - Parameter use: whether the store may be made and brought up to date for it.
@@ -73,21 +77,23 @@ struct Gateway: Sendable {
     private init(
         _ place: Workplace, _ store: SQLStore, _ vault: RingVault, _ journal: FileJournal
     ) throws(StartFailure) {
+        let launcher = LoopLauncher(loops: place.loops)
         var clients: [CurlClient] = []
         var connections: [CurlProviderConnection] = []
+        var issuers: [String: ProviderIssuers] = [:]
         for provider in place.settings.providers {
             let definition = ProviderDefinition(provider)
             let own = try Gateway.clients(for: definition, on: place.loops)
             clients += own
             let loops = place.loops
+            let client = { @Sendable in loops.current.flatMap { current in own.first { $0.loop === current } } }
+            let issuer = try ProviderIssuers(provider, time: place.time, launcher: launcher, client: client)
+            issuers[provider.name] = issuer
             connections.append(
                 CurlProviderConnection(
-                    definition, timekeeper: place.time, order: SecretOrder(of: definition.facts, store, vault)
-                ) {
-                    loops.current.flatMap { current in own.first { $0.loop === current } }
-                })
+                    definition, issuer?.trust ?? .none, timekeeper: place.time,
+                    order: SecretOrder(of: definition.facts, store, vault), client: client))
         }
-        let launcher = LoopLauncher(loops: place.loops)
         let budgets = ProviderBudgets(of: place.settings.providers, time: place.time)
         let measured = connections.map { connection -> any ProviderConnection in
             let measured = MeasuredConnection(connection, metrics: place.metrics, time: place.time, log: place.log)
@@ -139,7 +145,18 @@ struct Gateway: Sendable {
         self.vault = vault
         self.journal = journal
         self.connections = connections
+        self.issuers = issuers
         self.clients = clients
+    }
+
+    /// Asks each issuer for what will be needed, and tells of those that do not answer.
+    func prepareIssuers(_ place: Workplace) async {
+        for (name, issuer) in issuers.sorted(by: { $0.key < $1.key }) {
+            guard let fault = await issuer.prepare() else { continue }
+            place.log.warning(
+                "what an issuer tells of itself cannot be had; it is asked again when it is needed",
+                [Fact(.provider, name), Fact(.reason, fault.description)])
+        }
     }
 
     /// What signs evidence, as the ring is now.

@@ -61,7 +61,7 @@ package enum Program {
         case .demo: return await DemoCommand.run(environment: environment, json: asked.json)
         case .simulate(let options): return await SimulateCommand.run(options, json: asked.json)
         case .check:
-            return CheckCommand.run(configPath: asked.configPath, environment: environment, json: asked.json)
+            return await CheckCommand.run(configPath: asked.configPath, environment: environment, json: asked.json)
         case .keysInit(let isForced): return RingMaking.run(asked, environment, isForced: isForced)
         case .keysStatus:
             return withSettings(asked, environment) { settings in

@@ -38,8 +38,9 @@ extension ProviderFacts {
     convenience init(_ settings: ProviderSettings) {
         self.init(
             key: ProviderKey(name: settings.name, environment: settings.environment?.rawValue),
-            // Discovery is refused when the configuration is read, so the endpoint stands there.
-            issuer: IssuingClient(clientID: settings.client.id, tokenEndpoint: settings.endpoints.token ?? ""),
+            // Where the endpoint is discovered, the grant belongs to whoever is discovered: the issuer.
+            issuer: IssuingClient(
+                clientID: settings.client.id, tokenEndpoint: settings.endpoints.token ?? settings.issuer ?? ""),
             isPayPal: settings.preset == "paypal", scopes: ScopeSet(settings.scopes),
             redirectURI: settings.redirectURI, allowedRedirectURIs: settings.redirectURIs,
             isPKCERequired: settings.pkce == .required, isNonceRequired: settings.nonce == .required,
@@ -48,7 +49,20 @@ extension ProviderFacts {
             policy: RefreshPolicy(settings),
             timeouts: Consents.ProviderTimeouts(
                 connect: settings.timeouts.connect, total: settings.timeouts.total,
-                answer: settings.timeouts.answer))
+                answer: settings.timeouts.answer),
+            identity: IdentityRules(settings))
+    }
+}
+
+extension IdentityRules {
+    init(_ settings: ProviderSettings) {
+        let idToken: IDTokenUse =
+            switch settings.idToken {
+            case .required: .required
+            case .optional: .optional
+            case .ignored: .ignored
+            }
+        self.init(idToken: idToken, sharing: settings.onSharedSubject.map { $0 == .refuse ? .refuse : .warn })
     }
 }
 

@@ -31,33 +31,38 @@ struct ProviderTest: Sendable {
 
     /// Asks each endpoint, from one of the loops; the token endpoint once for each secret.
     private func probes(of provider: ProviderSettings) async -> [CheckFinding] {
-        let definition = ProviderDefinition(provider)
-        let clients: [CurlClient]
-        do throws(StartFailure) {
-            try ProviderFiles.check(provider)
-            clients = try Gateway.clients(for: definition, on: place.loops)
-        } catch {
+        let way: ProviderWay
+        do throws(StartFailure) { way = try ProviderWay(to: provider, on: place.loops, place.time) } catch {
             return [CheckFinding(.error, error.sentence)]
         }
-        let connect = { @Sendable [loops = place.loops, time = place.time] (definition: ProviderDefinition) in
-            CurlProviderConnection(definition, timekeeper: time, order: nil) {
-                loops.current.flatMap { current in clients.first { $0.loop === current } }
-            }
+        let connect = { @Sendable [time = place.time] (definition: ProviderDefinition) in
+            CurlProviderConnection(
+                definition, way.issuers?.trust ?? .none, timekeeper: time, order: nil, client: way.client)
         }
         let findings = await LoopLauncher(loops: place.loops).result { () -> [CheckFinding] in
-            var findings = await secrets(provider, definition, connect)
+            var findings: [CheckFinding] = []
+            var definition = ProviderDefinition(provider)
+            var tokenEndpoint = definition.facts.issuer.tokenEndpoint
+            if let issuers = way.issuers, IssuerReport.isNeeded(for: provider) {
+                findings += await IssuerReport(settings: provider, issuers: issuers).findings()
+                guard let places = await issuers.endpoints else { return findings }
+                tokenEndpoint = places.token ?? tokenEndpoint
+                definition.userinfoEndpoint = places.userinfo
+                definition.revocationEndpoint = places.revocation
+            }
+            findings += await secrets(provider, definition, at: tokenEndpoint, connect)
             let connection = connect(definition)
             if let endpoint = definition.userinfoEndpoint { findings.append(await userinfo(connection, endpoint)) }
             if let endpoint = definition.revocationEndpoint { findings.append(await revocation(connection, endpoint)) }
             return findings
         }
-        for client in clients { await client.stop() }
+        await way.stop()
         return findings
     }
 
     /// A line for each secret; one that is refused is no error while another is taken.
     private func secrets(
-        _ provider: ProviderSettings, _ definition: ProviderDefinition,
+        _ provider: ProviderSettings, _ definition: ProviderDefinition, at endpoint: String,
         _ connect: @Sendable (ProviderDefinition) -> CurlProviderConnection
     ) async -> [CheckFinding] {
         var verdicts: [ProviderVerdict] = []
@@ -69,7 +74,7 @@ struct ProviderTest: Sendable {
             let count = definition.authentications.count
             verdicts.append(
                 ProviderVerdict(
-                    outcome, endpoint: definition.facts.issuer.tokenEndpoint,
+                    outcome, endpoint: endpoint,
                     secret: count > 1 ? "client_secrets, number \(index + 1) of \(count): " : ""))
         }
         let isOneTaken = verdicts.contains(where: \.takesCredentials)
@@ -83,6 +88,9 @@ struct ProviderTest: Sendable {
         {
         case .refused(let statement):
             return CheckFinding(.ok, "\(asked) and refuses the token, as it must\(said(statement))")
+        case .untrusted(let reason):
+            return CheckFinding(
+                .error, "\(asked) and gave a signed profile for a token that cannot be valid: \(reason)")
         case .failed(let statement) where statement.status == 0:
             return CheckFinding(.error, "userinfo endpoint: \(endpoint) was not reached, or gave no whole answer")
         case .failed(let statement):

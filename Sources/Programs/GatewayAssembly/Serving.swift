@@ -19,6 +19,7 @@ struct Serving: Sendable {
     let api: HTTPServer
     let admin: HTTPServer
     private let upkeep: Task<Void, Never>
+    private let preparing: Task<Void, Never>
     private let checkpoints: Task<Void, Never>
     private let epochs: Task<Void, Never>
     private let schedule: Schedule
@@ -92,6 +93,7 @@ struct Serving: Sendable {
         self.gateway = gateway
         self.callers = callers
         upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers, gateway.watch) }
+        preparing = LoopLauncher(loops: place.loops).launch { await gateway.prepareIssuers(place) }
         let keeping = KeepCheckpoints(make: gateway.makeCheckpoint, time: place.time, log: place.log)
         let work = gateway.backgroundWork(place) { [isDraining] in !isDraining.withLock { $0 } }
         let schedule = Schedule(work, time: place.time)
@@ -201,6 +203,7 @@ struct Serving: Sendable {
     /// Closes everything at once.
     func stop() async {
         upkeep.cancel()
+        preparing.cancel()
         checkpoints.cancel()
         scheduling.cancel()
         epochs.cancel()

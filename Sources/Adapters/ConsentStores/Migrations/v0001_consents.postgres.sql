@@ -10,6 +10,7 @@ CREATE TABLE consents (
     environment text COLLATE "C" NOT NULL,    -- '' without a preset, so that the unique index works
     subject_index bytea NOT NULL,
     provider_subject_index bytea,
+    is_sharing_watched bigint NOT NULL DEFAULT 0 CHECK (is_sharing_watched IN (0, 1)),
     status text COLLATE "C" NOT NULL CHECK (
         status = 'active' OR status = 'failing' OR status = 'reauthorization_required'
         OR status = 'superseded' OR status = 'expired' OR status = 'revoked'),
@@ -76,6 +77,9 @@ CREATE TABLE consents (
 CREATE UNIQUE INDEX consents_by_subject ON consents (subject_index, provider_subject_index, provider, environment,
     (CASE WHEN status = 'active' OR status = 'failing' OR status = 'reauthorization_required' THEN ''::bytea
         ELSE id END));
+-- Who else has a provider subject; of providers only where that is looked for.
+CREATE INDEX consents_by_person ON consents (provider_subject_index)
+    WHERE is_sharing_watched = 1 AND provider_subject_index IS NOT NULL;
 CREATE INDEX consents_by_due ON consents (provider, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX consents_by_provider ON consents (provider, status, id);
 CREATE INDEX consents_sent ON consents (attempt_sent_at) WHERE attempt_phase = 'sent';
@@ -133,8 +137,8 @@ CREATE TABLE code_reservations (
     lease_length bigint NOT NULL,             -- milliseconds
     grant_sealed bytea,
     verdict text COLLATE "C" CHECK (
-        verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'provider_bad_response'
-        OR verdict = 'exchange_unknown'),
+        verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'shared_subject'
+        OR verdict = 'provider_bad_response' OR verdict = 'exchange_unknown'),
     statement_sealed bytea,
     consent_id bytea,
     unsettled_since bigint,                   -- since when it is 'sent' or 'kept'
@@ -150,6 +154,10 @@ CREATE INDEX code_reservations_unsettled ON code_reservations (unsettled_since) 
 CREATE INDEX code_reservations_expiring ON code_reservations (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX code_reservations_ended ON code_reservations (updated_at)
     WHERE (state = 'unspent' OR state = 'ended') AND expires_at IS NULL;
+
+-- Tokens that came with an identity that was refused, until they are destroyed.
+CREATE INDEX code_reservations_quarantined ON code_reservations (updated_at)
+    WHERE verdict = 'id_token_invalid' OR verdict = 'shared_subject';
 
 -- Who presented a code for another subject before it had become a consent, whose trail they enter with it.
 CREATE TABLE code_claims (

@@ -13,6 +13,7 @@ CREATE TABLE consents (
     environment TEXT NOT NULL,                -- '' without a preset, so that the unique index works
     subject_index BLOB NOT NULL,
     provider_subject_index BLOB,
+    is_sharing_watched INTEGER NOT NULL DEFAULT 0 CHECK (is_sharing_watched IN (0, 1)),
     status TEXT NOT NULL CHECK (
         status = 'active' OR status = 'failing' OR status = 'reauthorization_required'
         OR status = 'superseded' OR status = 'expired' OR status = 'revoked'),
@@ -78,6 +79,9 @@ CREATE TABLE consents (
 -- One live record of the four (NULL differs from NULL), and a subject's records: those that have ended differ by id.
 CREATE UNIQUE INDEX consents_by_subject ON consents (subject_index, provider_subject_index, provider, environment,
     (CASE WHEN status = 'active' OR status = 'failing' OR status = 'reauthorization_required' THEN 0 ELSE id END));
+-- Who else has a provider subject; of providers only where that is looked for.
+CREATE INDEX consents_by_person ON consents (provider_subject_index)
+    WHERE is_sharing_watched = 1 AND provider_subject_index IS NOT NULL;
 CREATE INDEX consents_by_due ON consents (provider, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX consents_by_provider ON consents (provider, status, id);
 CREATE INDEX consents_sent ON consents (attempt_sent_at) WHERE attempt_phase = 'sent';
@@ -135,8 +139,8 @@ CREATE TABLE code_reservations (
     lease_length INTEGER NOT NULL,            -- milliseconds
     grant_sealed BLOB,
     verdict TEXT CHECK (
-        verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'provider_bad_response'
-        OR verdict = 'exchange_unknown'),
+        verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'shared_subject'
+        OR verdict = 'provider_bad_response' OR verdict = 'exchange_unknown'),
     statement_sealed BLOB,
     consent_id BLOB,
     unsettled_since INTEGER,                  -- since when it is 'sent' or 'kept'
@@ -152,6 +156,10 @@ CREATE INDEX code_reservations_unsettled ON code_reservations (unsettled_since) 
 CREATE INDEX code_reservations_expiring ON code_reservations (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX code_reservations_ended ON code_reservations (updated_at)
     WHERE (state = 'unspent' OR state = 'ended') AND expires_at IS NULL;
+
+-- Tokens that came with an identity that was refused, until they are destroyed.
+CREATE INDEX code_reservations_quarantined ON code_reservations (updated_at)
+    WHERE verdict = 'id_token_invalid' OR verdict = 'shared_subject';
 
 -- Who presented a code for another subject before it had become a consent, whose trail they enter with it.
 CREATE TABLE code_claims (

@@ -14,16 +14,19 @@ package final class CurlProviderConnection: ProviderConnection {
     private let timekeeper: any Timekeeper
     private let order: SecretOrder?
     private let client: @Sendable () -> CurlClient?
+    private let trust: ProviderTrust
 
     /// - Parameters:
+    ///   - trust: what tells that its answers are genuine, and where it is asked.
     ///   - timekeeper: tells civil time, for a `Retry-After` that is a date.
     ///   - order: what all processes know of the client's secrets; nil where this connection goes by its own calls.
     ///   - client: the client of the loop that the caller is on, made with the definition's `curlConfiguration`; nil
     ///     where the caller is on no loop, or the loops are being stopped: then nothing is sent.
     package init(
-        _ definition: ProviderDefinition, timekeeper: any Timekeeper, order: SecretOrder?,
+        _ definition: ProviderDefinition, _ trust: ProviderTrust, timekeeper: any Timekeeper, order: SecretOrder?,
         client: @escaping @Sendable () -> CurlClient?
     ) {
+        self.trust = trust
         self.definition = definition
         secrets = Locked(SecretsInOrder(definition))
         tokens = TokenReader(definition.answers)
@@ -34,7 +37,16 @@ package final class CurlProviderConnection: ProviderConnection {
         self.client = client
     }
 
+    /// Of a provider whose endpoints are all configured and whose ID tokens are not looked at.
+    package convenience init(
+        _ definition: ProviderDefinition, timekeeper: any Timekeeper, order: SecretOrder?,
+        client: @escaping @Sendable () -> CurlClient?
+    ) {
+        self.init(definition, .none, timekeeper: timekeeper, order: order, client: client)
+    }
+
     package var facts: ProviderFacts { definition.facts }
+    package var identity: (any IdentityCheck)? { trust.identity }
 
     /// Shows other credentials from now on, for the same client: its secret was changed.
     package func take(_ authentications: [ClientAuthentication]) {
@@ -61,10 +73,18 @@ package final class CurlProviderConnection: ProviderConnection {
     ) async -> TokenOutcome {
         if secrets.withLock({ $0.areInQuestion }) { await learnOrder() }
         var candidates = secrets.withLock { $0.candidates }[...]
+        var place: Target?
+        if let places = trust.places {
+            switch await places.find(.token) {
+            case .at(let url, let addresses): place = Target(url: url, addresses: addresses)
+            case .none: return .notSent(.configuration)
+            case .unavailable: return .notSent(.discovery)
+            }
+        }
         while let candidate = candidates.popFirst() {
-            var outcome = await spend(request(candidate.builder), as: call, fence: fence)
+            var outcome = await spend(request(candidate.builder), at: place, as: call, fence: fence)
             if call == .refresh, definition.answers.isDeathConfirmed, case .rejected(let statement) = outcome {
-                outcome = await confirmed(statement, candidate.builder)
+                outcome = await confirmed(statement, candidate.builder, at: place)
             }
             if case .credentialsRefused = outcome, !candidates.isEmpty { continue }
             if case .granted = outcome { secrets.withLock { $0.prefer(candidate) } }
@@ -76,13 +96,17 @@ package final class CurlProviderConnection: ProviderConnection {
     /// What a refused refresh means at a provider that answers a wrong secret likewise: it is asked with a code that it
     /// cannot have given, and refuses either the code or the client. Where it does neither nobody knows, and the grant
     /// is not called dead.
-    private func confirmed(_ statement: ProviderStatement, _ builder: RequestBuilder) async -> TokenOutcome {
+    private func confirmed(
+        _ statement: ProviderStatement, _ builder: RequestBuilder, at place: Target?
+    ) async -> TokenOutcome {
         let parameters = ExchangeParameters(
             isSDKCode: false, redirectURI: facts.redirectURI ?? facts.allowedRedirectURIs.first,
             codeVerifier: SecretText(String(repeating: "consent-gateway-", count: 3)))
         let probe = builder.exchange(SecretText("consent-gateway-probe"), parameters)
         // Harmless: it spends nothing.
-        let request = curlRequest(probe, timeout: facts.timeouts.total, spends: false, fence: nil)
+        let request = curlRequest(
+            place.map { probe.moved(to: $0.url) } ?? probe, place?.addresses ?? .any, timeout: facts.timeouts.total,
+            spends: false, fence: nil)
         guard let client = client(), case .answered(let answer) = await perform(client, request) else {
             return .requestRefused(statement)
         }
@@ -96,9 +120,21 @@ package final class CurlProviderConnection: ProviderConnection {
     package func revoke(_ token: SecretText, kind: TokenKind) async -> RevocationOutcome {
         if secrets.withLock({ $0.areInQuestion }) { await learnOrder() }
         var candidates = secrets.withLock { $0.candidates }[...]
+        var place: Target?
+        if let places = trust.places {
+            switch await places.find(.revocation) {
+            case .at(let url, let addresses): place = Target(url: url, addresses: addresses)
+            case .none: return .unsupported
+            case .unavailable: return .failed(ProviderStatement(status: 0), retryAfter: nil)
+            }
+        }
         while let candidate = candidates.popFirst() {
-            guard let request = candidate.builder.revocation(token, kind) else { return .unsupported }
-            let outcome = await revoke(request)
+            let builder = candidate.builder
+            guard
+                let request = place.map({ builder.revocation(token, kind, at: $0.url) })
+                    ?? builder.revocation(token, kind)
+            else { return .unsupported }
+            let outcome = await revoke(request, place?.addresses ?? .any)
             if outcome.refusesCredentials, !candidates.isEmpty { continue }
             if case .revoked = outcome { secrets.withLock { $0.prefer(candidate) } }
             return outcome
@@ -117,11 +153,12 @@ package final class CurlProviderConnection: ProviderConnection {
         return secrets.withLock { $0.takeNews() }.map(order.digest)
     }
 
-    private func revoke(_ request: ProviderRequest) async -> RevocationOutcome {
+    private func revoke(_ request: ProviderRequest, _ addresses: AddressPolicy) async -> RevocationOutcome {
         guard let client = client() else { return .failed(ProviderStatement(status: 0), retryAfter: nil) }
         // Harmless: revoking a token twice is as good as once, so libcurl may send it again.
         let timeout = definition.facts.timeouts.total
-        switch await perform(client, curlRequest(request, timeout: timeout, spends: false, fence: nil)) {
+        let wire = curlRequest(request, addresses, timeout: timeout, spends: false, fence: nil)
+        switch await perform(client, wire) {
         case .answered(let answer):
             return revocations.read(ProviderAnswer(answer), sent: request.sent, now: timekeeper.now)
         case .unknown(let reason): return .failed(ProviderStatement(status: reason.status), retryAfter: nil)
@@ -130,12 +167,30 @@ package final class CurlProviderConnection: ProviderConnection {
     }
 
     package func profile(accessToken: SecretText, limit: Duration) async -> ProfileOutcome {
-        guard let request = secrets.withLock({ $0.preferred }).userinfo(accessToken) else {
+        let builder = secrets.withLock { $0.preferred }
+        guard let places = trust.places else {
+            return await profile(builder.userinfo(accessToken), .any, limit: limit)
+        }
+        let start = timekeeper.monotonic
+        switch await places.find(.userinfo) {
+        case .at(let url, let addresses):
+            let left = limit - (timekeeper.monotonic - start)
+            guard left > .zero else { return .failed(ProviderStatement(status: 0)) }
+            return await profile(builder.userinfo(accessToken, at: url), addresses, limit: left)
+        case .none: return await profile(nil, .any, limit: limit)
+        case .unavailable: return .failed(ProviderStatement(status: 0))
+        }
+    }
+
+    private func profile(_ request: ProviderRequest?, _ addresses: AddressPolicy, limit: Duration) async
+        -> ProfileOutcome
+    {
+        guard let request else {
             return .refused(ProviderStatement(status: 0, errorDescription: "no userinfo endpoint is configured"))
         }
         guard let client = client() else { return .failed(ProviderStatement(status: 0)) }
-        switch await perform(client, curlRequest(request, timeout: limit, spends: false, fence: nil)) {
-        case .answered(let answer): return profiles.read(ProviderAnswer(answer), sent: request.sent)
+        switch await perform(client, curlRequest(request, addresses, timeout: limit, spends: false, fence: nil)) {
+        case .answered(let answer): return await read(ProviderAnswer(answer), sent: request.sent)
         case .notSent, .unknown(.timeout), .unknown(.reset), .unknown(.closedWithoutAnswer),
             .unknown(.secondSendPrevented), .unknown(.protocolError), .unknown(.stopped):
             return .failed(ProviderStatement(status: 0))
@@ -145,12 +200,32 @@ package final class CurlProviderConnection: ProviderConnection {
         }
     }
 
+    /// A signed answer is first verified.
+    private func read(_ answer: ProviderAnswer, sent: [SecretText]) async -> ProfileOutcome {
+        guard let verify = trust.signedProfiles, let token = profiles.signedToken(of: answer) else {
+            return profiles.read(answer, sent: sent)
+        }
+        switch await verify(token) {
+        case .claims(let claims): return profiles.read(claims, status: answer.status, sent: sent)
+        case .untrusted(let reason): return .untrusted(reason: reason)
+        case .unavailable: return .failed(ProviderStatement(status: answer.status))
+        }
+    }
+
+    /// Where a call goes that the issuer was asked for.
+    private struct Target {
+        let url: String
+        let addresses: AddressPolicy
+    }
+
     private func spend(
-        _ request: ProviderRequest, as call: TokenReader.Call, fence: (@Sendable () -> Bool)?
+        _ given: ProviderRequest, at place: Target?, as call: TokenReader.Call, fence: (@Sendable () -> Bool)?
     ) async -> TokenOutcome {
         guard let client = client() else { return .notSent(.stopped) }
+        let request = place.map { given.moved(to: $0.url) } ?? given
         let timeout = definition.facts.timeouts.answer
-        switch await perform(client, curlRequest(request, timeout: timeout, spends: true, fence: fence)) {
+        let wire = curlRequest(request, place?.addresses ?? .any, timeout: timeout, spends: true, fence: fence)
+        switch await perform(client, wire) {
         case .answered(let answer):
             return tokens.read(ProviderAnswer(answer), to: call, sent: request.sent, now: timekeeper.now)
         case .unknown(.cutOff(let answer)):
@@ -170,11 +245,12 @@ package final class CurlProviderConnection: ProviderConnection {
     }
 
     private func curlRequest(
-        _ request: ProviderRequest, timeout: Duration, spends: Bool, fence: (@Sendable () -> Bool)?
+        _ request: ProviderRequest, _ addresses: AddressPolicy, timeout: Duration, spends: Bool,
+        fence: (@Sendable () -> Bool)?
     ) -> CurlRequest {
         CurlRequest(
             method: request.form.map(CurlMethod.postForm) ?? .get, url: request.url, headers: request.headers,
             connectTimeout: min(definition.facts.timeouts.connect, timeout), timeout: timeout, spends: spends,
-            http2: definition.transport.http2, addresses: .any, beforeFirstByte: fence)
+            http2: definition.transport.http2, addresses: addresses, beforeFirstByte: fence)
     }
 }

@@ -36,6 +36,7 @@ package final class MeasuredConnection: ProviderConnection {
     }
 
     package var facts: ProviderFacts { inner.facts }
+    package var identity: (any IdentityCheck)? { inner.identity }
 
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         let start = time.monotonic

@@ -33,6 +33,19 @@ package struct ProfileReader: Sendable {
         return .failed(statement)
     }
 
+    /// The JWT that a successful answer is; nil for any other answer.
+    func signedToken(of answer: ProviderAnswer) -> String? {
+        guard answer.isSuccess, ProfileReader.looksSigned(answer.body) else { return nil }
+        return String(decoding: answer.body.filter { $0 > 0x20 }, as: UTF8.self)
+    }
+
+    /// The claims of a signed answer that is genuine.
+    func read(_ claims: JSONValue, status: Int, sent: [SecretText]) -> ProfileOutcome {
+        let profile = ClaimReader(claims, sent: sent).profile(by: self.claims)
+        if !profile.claims.isEmpty || !profile.address.isEmpty { return .fetched(profile) }
+        return .failed(ProviderStatement(status: status))
+    }
+
     /// Three parts of base64url with dots between them, the first of which begins as `{"` does.
     private static func looksSigned(_ body: [UInt8]) -> Bool {
         body.starts(with: "ey".utf8) && body.count(where: { $0 == 0x2E }) == 2

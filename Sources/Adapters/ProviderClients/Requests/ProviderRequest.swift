@@ -10,6 +10,11 @@ struct ProviderRequest: Sendable {
     let form: [UInt8]?
     /// The values in it that a provider's text must be freed of before anybody sees that text.
     let sent: [SecretText]
+
+    /// The same to another place.
+    func moved(to url: String) -> ProviderRequest {
+        ProviderRequest(url: url, headers: headers, form: form, sent: sent)
+    }
 }
 
 extension ProviderRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

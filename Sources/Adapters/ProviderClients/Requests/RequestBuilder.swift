@@ -62,7 +62,10 @@ final class RequestBuilder: Sendable {
     /// RFC 7009, section 2.1.
     /// - Returns: nil where the provider has no revocation endpoint.
     func revocation(_ token: SecretText, _ kind: TokenKind) -> ProviderRequest? {
-        guard let endpoint = definition.revocationEndpoint else { return nil }
+        definition.revocationEndpoint.map { revocation(token, kind, at: $0) }
+    }
+
+    func revocation(_ token: SecretText, _ kind: TokenKind, at endpoint: String) -> ProviderRequest {
         var form = FormBody()
         form.append("token", token.reveal())
         form.append("token_type_hint", kind.rawValue)
@@ -72,7 +75,10 @@ final class RequestBuilder: Sendable {
     /// OpenID Connect Core, section 5.3.1, with the token in the header (RFC 6750, section 2.1).
     /// - Returns: nil where the provider has no userinfo endpoint.
     func userinfo(_ accessToken: SecretText) -> ProviderRequest? {
-        guard let endpoint = definition.userinfoEndpoint else { return nil }
+        definition.userinfoEndpoint.map { userinfo(accessToken, at: $0) }
+    }
+
+    func userinfo(_ accessToken: SecretText, at endpoint: String) -> ProviderRequest {
         var headers = RequestBuilder.commonHeaders
         headers.append(("Authorization", "Bearer " + accessToken.reveal()))
         return ProviderRequest(url: endpoint, headers: headers, form: nil, sent: [accessToken])

@@ -74,6 +74,14 @@ package enum EventType: String, Sendable, CaseIterable {
     case evidenceRemoved = "consent.evidence_removed"
     case codeOfOtherSubject = "security.code_of_other_subject"
     case providerSubjectChanged = "security.provider_subject_changed"
+    /// A live consent of another subject has the same provider subject.
+    case providerSubjectShared = "security.provider_subject_shared"
+    /// An ID token came that nobody here can verify: the tokens are kept, and no profile is trusted.
+    case identityUnverified = "security.identity_unverified"
+    /// The ID token of a refresh is not what it must be; the tokens that came with it are kept.
+    case idTokenRefused = "security.id_token_refused"
+    /// A profile came that is not trusted.
+    case profileRefused = "security.profile_refused"
 }
 
 extension EventType {

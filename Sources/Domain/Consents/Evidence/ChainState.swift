@@ -45,7 +45,8 @@ package struct ChainState: Sendable {
         case .erased: tell(.erasedAt, .integer(event.at.milliseconds), sequence)
         case .evidenceRemoved: told = [:]
         case .profileFetched, .profileChanged, .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject,
-            .providerSubjectChanged, .reauthorizationSoon, .spareKept, .spareTried:
+            .providerSubjectChanged, .providerSubjectShared,
+            .identityUnverified, .idTokenRefused, .profileRefused, .reauthorizationSoon, .spareKept, .spareTried:
             break
         }
     }

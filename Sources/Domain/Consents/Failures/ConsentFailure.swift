@@ -24,7 +24,10 @@ package indirect enum ConsentFailure: Error, Sendable, Equatable {
     // The code is at fault: ask for consent again, unless another subject's.
     case codeAlreadyUsed
     case codeRejected(ProviderStatement?)
-    case idTokenInvalid(ProviderStatement?)
+    /// The identity that came with the tokens is not what was asked for; why, in a sentence.
+    case idTokenInvalid(reason: String?)
+    /// The person at the provider belongs to another subject already, and the configuration refuses that.
+    case sharedSubject
     case providerBadResponse(ProviderStatement?)
     case exchangeUnknown(ProviderStatement?)
 

@@ -49,6 +49,8 @@ package enum ReservationAnswer: Sendable {
 package enum CodeVerdict: String, Sendable, CaseIterable {
     case codeRejected = "code_rejected"
     case idTokenInvalid = "id_token_invalid"
+    /// The person at the provider belongs to another subject already.
+    case sharedSubject = "shared_subject"
     case providerBadResponse = "provider_bad_response"
     case exchangeUnknown = "exchange_unknown"
 }

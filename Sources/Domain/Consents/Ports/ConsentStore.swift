@@ -20,6 +20,11 @@ package protocol ConsentStore: ProviderHealthStore {
     /// - Returns: false where the code has come to another end already.
     func keepGrant(_ digest: BlindIndex, attempt: AttemptID, grant: SealedBytes, at now: Instant)
         async throws(StoreFailure) -> Bool
+    /// A kept grant becomes no consent: its code has come to this end, and its tokens stay sealed for a day.
+    /// - Returns: false where no grant is kept there: somebody else has made a consent of it, or ended it, before.
+    @discardableResult
+    func refuseGrant(_ digest: BlindIndex, as verdict: CodeVerdict, statement: SealedBytes?, at now: Instant)
+        async throws(StoreFailure) -> Bool
 
     /// Tells of a code that was presented for another subject: in the trail of its consent, or, where there is none yet,
     /// beside the code until there is one. Beside the code once a subject and caller, and only of the first few.

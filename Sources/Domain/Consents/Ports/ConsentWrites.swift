@@ -6,6 +6,8 @@ package enum CreateAnswer: Sendable, Equatable {
     case liveExists(ConsentID)
     /// The code's grant was made a consent already, by another instance.
     case alreadyConsent(ConsentID)
+    /// Another subject's live record has the same provider subject, which the record's rule refuses.
+    case sharedSubject
 }
 
 /// What a new grant of the same person puts into a live record.
@@ -19,7 +21,8 @@ package struct ConsentRenewal: Sendable {
     package var isRefreshable: Bool
     package var requested: ScopeSet
     package var granted: ScopeSet
-    package var profile: SealedBytes
+    /// Nil leaves the one that is there.
+    package var profile: SealedBytes?
     package var issuer: IssuingClient
     package var client: ClientApp?
     package var notice: NoticeReference?
@@ -28,7 +31,7 @@ package struct ConsentRenewal: Sendable {
 
     package init(
         id: ConsentID, code: BlindIndex, expectedGeneration: Int64, tokens: SealedBytes, timing: TokenTiming,
-        isRefreshable: Bool, requested: ScopeSet, granted: ScopeSet, profile: SealedBytes, issuer: IssuingClient,
+        isRefreshable: Bool, requested: ScopeSet, granted: ScopeSet, profile: SealedBytes?, issuer: IssuingClient,
         client: ClientApp?, notice: NoticeReference?, at: Instant, events: [EventDraft]
     ) {
         self.id = id
@@ -73,6 +76,8 @@ package struct ProfileWrite: Sendable {
     package var events: [EventDraft]
     /// Goes to a record that this one supersedes, or to this one if it is the older.
     package var superseding: EventDraft
+    /// What happens where the provider subject is new and another subject's.
+    package var sharing: SharedSubjectRule?
 
     package init(
         id: ConsentID, status: ProfileStatus, profile: SealedBytes?, fetchedAt: Instant?,
@@ -99,6 +104,8 @@ package enum ProfileAnswer: Sendable, Equatable {
     case gaveWay(to: ConsentID)
     /// Not saved: the record has another provider subject, which never changes.
     case providerSubjectDiffers
+    /// Not saved: another subject's live record has the provider subject, which the rule refuses.
+    case sharedSubject
     /// Not saved: the record has ended, or is not there.
     case ended
 }

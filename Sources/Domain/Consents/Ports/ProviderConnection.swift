@@ -2,6 +2,8 @@
 /// One configured provider, as the use cases see it.
 package protocol ProviderConnection: Sendable {
     var facts: ProviderFacts { get }
+    /// What verifies its ID tokens; nil where they are not looked at.
+    var identity: (any IdentityCheck)? { get }
 
     /// Spends a code. One request, listened to until `answer` and never sent again, but with the next client secret
     /// where the provider has refused ours, and so has taken nothing.
@@ -38,11 +40,13 @@ package final class ProviderFacts: Sendable {
     package let profileMaxAge: Duration
     package let policy: RefreshPolicy
     package let timeouts: ProviderTimeouts
+    package let identity: IdentityRules
 
     package init(
         key: ProviderKey, issuer: IssuingClient, isPayPal: Bool, scopes: ScopeSet, redirectURI: String?,
         allowedRedirectURIs: [String], isPKCERequired: Bool, isNonceRequired: Bool, hasConstantCode: Bool,
-        handsOutAccessTokens: Bool, profileMaxAge: Duration, policy: RefreshPolicy, timeouts: ProviderTimeouts
+        handsOutAccessTokens: Bool, profileMaxAge: Duration, policy: RefreshPolicy, timeouts: ProviderTimeouts,
+        identity: IdentityRules
     ) {
         self.key = key
         self.issuer = issuer
@@ -57,6 +61,7 @@ package final class ProviderFacts: Sendable {
         self.profileMaxAge = profileMaxAge
         self.policy = policy
         self.timeouts = timeouts
+        self.identity = identity
     }
 }
 
@@ -111,6 +116,8 @@ package indirect enum TokenOutcome: Sendable {
 /// Why no byte of a request left.
 package enum NotSentReason: String, Sendable {
     case resolve, connect, tls, proxy, refusedAddress, fenced, configuration, stopped
+    /// The issuer does not say where to send it.
+    case discovery
     /// What is wrong with the provider's certificate; it, or the configured `ca_file`, needs somebody's hand.
     case certificateUntrusted, certificateExpired, certificateOfOtherHost, trustStoreUnreadable
 }
@@ -142,6 +149,8 @@ package enum ProfileOutcome: Sendable {
     case fetched(Profile)
     /// The provider refuses it to this token.
     indirect case refused(ProviderStatement)
+    /// A signed answer that is not what it should be, or that nobody here can verify: why, without anything of it.
+    indirect case untrusted(reason: String)
     /// Nothing usable came; to be tried again.
     indirect case failed(ProviderStatement)
 }

@@ -20,6 +20,9 @@ package struct RetentionRules: Sendable {
     /// Codes that brought no consent, and revocations that were delivered or given up.
     package var exchanges: Duration
 
+    /// How long tokens stay sealed whose identity was refused (refresh.md, *One refresh*, 6).
+    package static let quarantine = Duration.seconds(86_400)
+
     package init(records: Duration, evidence: Duration, reauthorizationRequired: Duration, exchanges: Duration) {
         self.records = records
         self.evidence = evidence
@@ -37,6 +40,8 @@ package enum RetentionStep: String, Sendable, CaseIterable {
     case codes
     /// Revocations that are over.
     case revocations
+    /// Tokens that came with an identity that was refused.
+    case quarantine
     /// Ended records: who it was, and the consent's key with all that is sealed under it. The chain stays.
     case records
     /// Grants that need a new consent end: `expired`, reason `retention`.

@@ -48,7 +48,8 @@ extension EventType {
     fileprivate var isChange: Bool {
         switch self {
         case .profileRead, .tokenRead, .tokenRevocation, .codeOfOtherSubject, .providerSubjectChanged,
-            .reauthorizationSoon, .spareKept, .spareTried:
+            .providerSubjectShared, .identityUnverified, .idTokenRefused, .profileRefused, .reauthorizationSoon,
+            .spareKept, .spareTried:
             false
         case .created, .renewed, .superseded, .expired, .refreshed, .refreshFailed, .reauthorizationRequired,
             .profileFetched, .profileChanged, .revoked, .erased, .evidenceRemoved:

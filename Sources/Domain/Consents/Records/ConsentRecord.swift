@@ -97,6 +97,8 @@ package struct StoredConsent: Sendable {
     package var spare: SpareTokens?
     /// Whether the provider has once sent another refresh token for it.
     package var hasRotated = false
+    /// For a new record: what happens where its provider subject is another subject's; nil does not look.
+    package var sharing: SharedSubjectRule?
 
     fileprivate var block: Boxed<ConsentRecord> { _record }
 

@@ -4,7 +4,8 @@ package struct TokenSet: Sendable, Equatable {
     package var accessToken: SecretText
     package var tokenType: String
     package var refreshToken: SecretText?
-    /// The ID token of the code exchange, unverified until identities come.
+    /// The ID token of the code exchange. In a record only one that nobody could verify: then no profile is trusted that
+    /// comes with these tokens. One that was verified is not kept.
     package var idToken: SecretText?
 
     package init(accessToken: SecretText, tokenType: String, refreshToken: SecretText?, idToken: SecretText?) {
@@ -53,10 +54,13 @@ package final class KeptGrant: Sendable {
     package let caller: String
     package let requestID: String?
     package let issuedAt: Instant
+    /// What its ID token must answer to; nil where none is looked at.
+    package let identity: AskedIdentity?
 
     package init(
         answer: TokenAnswer, provider: ProviderKey, issuer: IssuingClient, subject: Subject, requested: ScopeSet,
-        client: ClientApp?, notice: NoticeReference?, caller: String, requestID: String?, issuedAt: Instant
+        client: ClientApp?, notice: NoticeReference?, caller: String, requestID: String?, issuedAt: Instant,
+        identity: AskedIdentity?
     ) {
         self.answer = answer
         self.provider = provider
@@ -68,5 +72,6 @@ package final class KeptGrant: Sendable {
         self.caller = caller
         self.requestID = requestID
         self.issuedAt = issuedAt
+        self.identity = identity
     }
 }

@@ -26,6 +26,8 @@ struct EventWords {
         case .expired: (nil, "its access token lapsed, and there is no refresh token")
         case .revoked: (nil, "it was withdrawn by \(reason)")
         case .tokenRevocation: (nil, "a token was to be revoked at the provider: \(text("outcome") ?? "unknown")")
+        case .identityUnverified: (nil, "its ID token cannot be verified here, and no profile is trusted: \(reason)")
+        case .idTokenRefused: ("the provider", "the ID token of a refresh is refused, its tokens are kept: \(reason)")
         default: (nil, event.type.rawValue)
         }
     }

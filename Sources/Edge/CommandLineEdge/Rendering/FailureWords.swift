@@ -57,7 +57,7 @@ struct FailureWords {
             FailureWords("client_changed", "another client is configured than the one that the grant was issued to")
         case .providerBadResponse(let statement):
             FailureWords("provider_bad_response", "the provider's answer cannot be read", statement)
-        case .codeRejected(let statement), .idTokenInvalid(let statement), .exchangeUnknown(let statement):
+        case .codeRejected(let statement), .exchangeUnknown(let statement):
             FailureWords("unexpected", "the provider answered as to a code", statement)
         default: FailureWords("internal", "the gateway failed; its log says where")
         }

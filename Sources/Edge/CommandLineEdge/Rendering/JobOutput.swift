@@ -154,6 +154,7 @@ extension RetentionStep {
         case .grants: "grants ended"
         case .codes: "codes deleted"
         case .revocations: "revocations deleted"
+        case .quarantine: "quarantine emptied"
         }
     }
 }

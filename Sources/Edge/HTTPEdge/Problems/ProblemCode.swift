@@ -16,6 +16,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case methodNotAllowed = "method_not_allowed"
     case notAcceptable = "not_acceptable"
     case codeAlreadyUsed = "code_already_used"
+    case sharedSubject = "shared_subject"
     case consentEnded = "consent_ended"
     case reauthorizationRequired = "reauthorization_required"
     case bodyTooLarge = "body_too_large"
@@ -41,7 +42,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .notFound, .unknownProvider: [404]
         case .methodNotAllowed: [405]
         case .notAcceptable: [406]
-        case .codeAlreadyUsed, .consentEnded, .reauthorizationRequired: [409]
+        case .codeAlreadyUsed, .sharedSubject, .consentEnded, .reauthorizationRequired: [409]
         case .bodyTooLarge: [413]
         case .unsupportedMediaType: [415]
         case .codeRejected, .idTokenInvalid: [422]

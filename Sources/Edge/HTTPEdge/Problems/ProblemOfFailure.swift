@@ -17,7 +17,7 @@ extension Problem {
                 challenge: #"Bearer realm="consent-gateway", error="insufficient_scope""#)
         case .notFound, .consentEnded, .reauthorizationRequired:
             self = Problem.ofRecord(failure)
-        case .codeAlreadyUsed, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:
+        case .codeAlreadyUsed, .sharedSubject, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:
             self = Problem.ofCode(failure)
         case .exchangePending, .refreshPending, .refreshUnknown, .providerUnavailable, .storeUnavailable,
             .refreshingStopped:
@@ -82,9 +82,15 @@ extension Problem {
             return Problem(
                 422, .codeRejected, "The provider does not take the code",
                 "It has expired, was used or is not genuine. \(again)", statement: statement)
-        case .idTokenInvalid(let statement):
+        case .idTokenInvalid(let reason):
             return Problem(
-                422, .idTokenInvalid, "The ID token cannot be trusted", again, statement: statement)
+                422, .idTokenInvalid, "The ID token cannot be trusted",
+                (reason.map { "\($0). " } ?? "") + "The code is spent. \(again)")
+        case .sharedSubject:
+            return Problem(
+                409, .sharedSubject, "The account at the provider belongs to another subject",
+                "Another live consent of this provider's account is held for another subject (on_shared_subject). "
+                    + "The code is spent; nothing is kept of it.")
         case .providerBadResponse(let statement):
             return Problem(
                 502, .providerBadResponse, "The provider's answer cannot be read",

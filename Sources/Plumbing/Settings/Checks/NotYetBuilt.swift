@@ -16,8 +16,6 @@ struct NotYetBuilt: Sendable {
         case moreThan(Int)
         /// One of these words.
         case oneOf([String])
-        /// An issuer whose token endpoint is not given.
-        case withoutEndpoints
     }
 
     private init(_ pattern: String, _ condition: Condition, _ sentence: String) {
@@ -31,23 +29,12 @@ struct NotYetBuilt: Sendable {
         .init("apps", .moreThan(0), "association files and hosted flows are not built yet; leave it out"),
         .init("webhooks", .moreThan(0), "webhooks are not built yet; leave it out"),
         .init(
-            "providers.*.id_token", .oneOf(["required", "optional"]),
-            "ID tokens are not verified yet; write id_token: ignored, and userinfo tells who it is"),
-        .init(
-            "providers.*.issuer", .withoutEndpoints,
-            "discovery is not built yet; give token_endpoint and userinfo_endpoint beside it"),
-        .init(
             "providers.*.token_endpoint_auth_method", .oneOf(["private_key_jwt", "tls_client_auth"]),
             "is not built yet; write client_secret_basic, client_secret_post or none"),
         .init("providers.*.private_key", .written, "client assertions are not built yet; leave it out"),
         .init("providers.*.client_certificate", .written, "client certificates are not built yet; leave it out"),
         .init("providers.*.authorization_parameters", .moreThan(0), "hosted flows are not built yet; leave it out"),
-        .init("providers.*.nonce", .oneOf(["required"]), "a nonce is not checked yet; leave it out"),
-        .init("providers.*.id_token_algorithms", .written, "ID tokens are not verified yet; leave it out"),
-        .init("providers.*.trusted_audiences", .moreThan(0), "ID tokens are not verified yet; leave it out"),
         .init("providers.*.revocation_scope", .oneOf(["grant"]), "revocation is not built yet; leave it out"),
-        .init("providers.*.on_shared_subject", .oneOf(["refuse"]), "is not built yet; leave it out"),
-        .init("providers.*.allow_hosts", .moreThan(0), "discovery is not built yet; leave it out"),
     ]
 
     /// Reports each setting of `context` that needs what is not there yet.
@@ -64,9 +51,6 @@ struct NotYetBuilt: Sendable {
         case .written: return true
         case .moreThan(let count): return fact.count > count
         case .oneOf(let words): return fact.value.map(words.contains) ?? false
-        case .withoutEndpoints:
-            guard case .name(let name)? = fact.path.steps.dropLast().last else { return false }
-            return settings.provider(named: name)?.endpoints.token == nil
         }
     }
 }

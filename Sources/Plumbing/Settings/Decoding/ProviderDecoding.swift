@@ -36,13 +36,29 @@ extension ProviderSettings {
         defaultLifetime = section.duration("default_lifetime") ?? facts.defaultLifetime
         revocationScope = section.choice("revocation_scope", of: RevocationScope.self) ?? facts.revocationScope
         profileMaxAge = Self.profileMaxAge(section.section("profile"))
-        onSharedSubject = section.choice("on_shared_subject", of: OnSharedSubject.self) ?? .warn
+        // Without an ID token whoever holds the access token says who it is; then it is looked for where it is asked for.
+        let isWatched = section.has("on_shared_subject") || idToken != .ignored
+        onSharedSubject = section.choice("on_shared_subject", of: OnSharedSubject.self) ?? (isWatched ? .warn : nil)
         timeouts = ProviderTimeouts(section.section("timeouts"))
         rateLimit = section.rate("rate_limit")
         connection = ProviderConnectionSettings(&section)
-        if !section.has("id_token"), preset != nil || !section.has("preset") {
-            // The default counts as written where the checks ask what is built.
-            section.context.record(section.path.appending(.key("id_token")), section.place, value: idToken.rawValue)
+        checkIdentity(section)
+    }
+
+    /// What ID tokens are held against must be known, and a nonce needs one.
+    private func checkIdentity(_ section: SectionReader) {
+        if idToken != .ignored, issuer == nil, preset != nil || !section.has("preset") {
+            section.fail(
+                section.has("id_token") ? "id_token" : "issuer",
+                "ID tokens need an issuer; give issuer, or write id_token: ignored, and userinfo tells who it is")
+        }
+        if nonce == .required, idToken == .ignored {
+            section.fail("nonce", "stands in ID tokens, which id_token: ignored does not look at; leave it out")
+        }
+        guard idTokenAlgorithms.contains("HS256") else { return }
+        let isShort = client.secrets.contains { $0.reveal().utf8.count < 32 }
+        if section.context.readsSecrets, client.secrets.isEmpty || isShort {
+            section.fail("id_token_algorithms", "HS256 needs a client secret of at least 32 bytes")
         }
     }
 

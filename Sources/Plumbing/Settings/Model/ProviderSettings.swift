@@ -33,7 +33,8 @@ package struct ProviderSettings: Sendable {
     package var revocationScope: RevocationScope
     /// Age at which a kept profile is fetched again.
     package var profileMaxAge: Duration
-    package var onSharedSubject: OnSharedSubject
+    /// Nil where it is not looked for: by default of a provider whose ID tokens are ignored.
+    package var onSharedSubject: OnSharedSubject?
     package var timeouts: ProviderTimeouts
     /// Calls in a time, per process; nil is none.
     package var rateLimit: Rate?

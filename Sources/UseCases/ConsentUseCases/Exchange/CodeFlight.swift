@@ -142,13 +142,17 @@ final class CodeFlight: Sendable {
     }
 
     /// Commits the tokens before anything else is done with them, then makes a consent of them.
-    private func keep(_ answer: TokenAnswer, _ plan: CodePlan, _ attempt: AttemptID, issuedAt: Instant) async
+    private func keep(_ given: TokenAnswer, _ plan: CodePlan, _ attempt: AttemptID, issuedAt: Instant) async
         -> Outcome
     {
+        let asked = plan.asked(receivedAt: time.now)
+        var answer = given
+        // Nobody looks at it, now or later.
+        if asked == nil, answer.tokens.idToken != nil { answer.tokens.idToken = nil }
         let grant = KeptGrant(
             answer: answer, provider: plan.facts.key, issuer: plan.facts.issuer, subject: plan.subject,
             requested: plan.facts.scopes, client: plan.client, notice: plan.notice, caller: plan.caller.name,
-            requestID: plan.caller.requestID, issuedAt: issuedAt)
+            requestID: plan.caller.requestID, issuedAt: issuedAt, identity: asked)
         do {
             let sealed = try vault.seal(grant, code: plan.digest)
             let content = AnsweredWrite.grant(code: plan.digest, attempt: attempt, sealed: sealed)
@@ -171,14 +175,17 @@ final class CodeFlight: Sendable {
             log.error("tokens could not be committed and are lost", [Fact(.reason, "\(error)")])
             return .failure(.exchangeUnknown(nil))
         }
-        return await settled(grant, plan.digest, until: max(plan.profileDeadline, time.monotonic + .seconds(1)))
+        return await settled(
+            grant, plan.digest, until: max(plan.profileDeadline, time.monotonic + .seconds(1)),
+            identityUntil: plan.identityDeadline)
     }
 
     private func settleSealed(_ sealed: SealedBytes, _ plan: CodePlan) async -> Outcome {
         do {
             let grant = try vault.openGrant(sealed, code: plan.digest)
             let deadline = max(plan.profileDeadline, time.monotonic + .seconds(1))
-            let outcome = await settled(grant, plan.digest, until: deadline)
+            let outcome = await settled(
+                grant, plan.digest, until: deadline, identityUntil: plan.identityDeadline)
             // The trail says that it was made on another's call; this one finds it.
             guard grant.caller != plan.caller.name else { return outcome }
             return outcome.map { redemption in
@@ -190,10 +197,21 @@ final class CodeFlight: Sendable {
         }
     }
 
-    func settled(_ grant: KeptGrant, _ digest: BlindIndex, until deadline: Duration) async -> Outcome {
+    /// - Parameters:
+    ///   - deadline: monotonic time until which the profile is waited for.
+    ///   - identityDeadline: likewise the keys of the ID token.
+    func settled(
+        _ grant: KeptGrant, _ digest: BlindIndex, until deadline: Duration, identityUntil identityDeadline: Duration
+    ) async -> Outcome {
         do throws(ConsentFailure) {
-            return .success(try await settle(grant, of: digest, profileUntil: deadline))
+            return .success(
+                try await settle(grant, of: digest, profileUntil: deadline, identityUntil: identityDeadline))
         } catch {
+            switch error {
+            // Told already.
+            case .idTokenInvalid, .sharedSubject, .exchangePending: return .failure(error)
+            default: break
+            }
             log.error("a committed grant waits to be made a consent", [Fact(.provider, grant.provider.name)])
             // The code is spent and its tokens are safe: the same request finds them.
             return .failure(error == .storeUnavailable ? .exchangePending : error)

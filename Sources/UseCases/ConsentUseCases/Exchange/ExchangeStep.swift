@@ -40,7 +40,8 @@ extension ConsentFailure {
     package init(_ verdict: CodeVerdict, _ statement: ProviderStatement?) {
         switch verdict {
         case .codeRejected: self = .codeRejected(statement)
-        case .idTokenInvalid: self = .idTokenInvalid(statement)
+        case .idTokenInvalid: self = .idTokenInvalid(reason: statement?.errorDescription)
+        case .sharedSubject: self = .sharedSubject
         case .providerBadResponse: self = .providerBadResponse(statement)
         case .exchangeUnknown: self = .exchangeUnknown(statement)
         }

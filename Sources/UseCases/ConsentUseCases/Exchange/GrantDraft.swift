@@ -7,6 +7,7 @@ struct GrantDraft: Sendable {
     let code: BlindIndex
     let fetched: FetchedProfile
     let policy: RefreshPolicy
+    let sharing: SharedSubjectRule?
 
     private var granted: ScopeSet { grant.answer.scopes ?? grant.requested }
 
@@ -31,14 +32,16 @@ struct GrantDraft: Sendable {
             stored.providerSubject = try vault.seal(person, as: .providerSubject, under: key)
         }
         if let profile = fetched.profile { stored.profile = try vault.seal(profile, under: key) }
-        return (stored, [try event(.created, offline: refreshable ? "new" : "none", key: key, vault: vault, now: now)])
+        stored.sharing = sharing
+        let made = try event(.created, offline: refreshable ? "new" : "none", key: key, vault: vault, now: now)
+        return (stored, [made] + doubts(at: now))
     }
 
     /// What puts this grant into a live record.
     func renewal(of live: StoredConsent, vault: any TokenVault, now: Instant) throws(VaultFailure)
         -> (write: ConsentRenewal, isOfflineReused: Bool)
     {
-        guard let envelope = live.key, let profile = fetched.profile else { throw .unreadable }
+        guard let envelope = live.key else { throw .unreadable }
         let id = live.record.id
         let key = try vault.openConsentKey(envelope, for: id)
         var tokens = grant.answer.tokens
@@ -55,10 +58,21 @@ struct GrantDraft: Sendable {
             id: id, code: code, expectedGeneration: live.record.generation,
             tokens: try vault.seal(tokens, generation: generation, under: key),
             timing: timing(id: id, generation: generation, isRefreshable: refreshable), isRefreshable: refreshable,
-            requested: grant.requested, granted: granted, profile: try vault.seal(profile, under: key),
+            requested: grant.requested, granted: granted,
+            profile: try fetched.profile.map { profile throws(VaultFailure) in try vault.seal(profile, under: key) },
             issuer: grant.issuer, client: grant.client, notice: grant.notice, at: now,
-            events: [try event(.renewed, offline: offline, key: key, vault: vault, now: now)])
+            events: [try event(.renewed, offline: offline, key: key, vault: vault, now: now)] + doubts(at: now))
         return (write, isReused)
+    }
+
+    /// What the trail tells of a profile or identity that is not trusted.
+    private func doubts(at now: Instant) -> [EventDraft] {
+        guard let doubt = fetched.doubt?.event else { return [] }
+        return [
+            EventDraft(
+                type: doubt.type, at: now, caller: grant.caller, requestID: grant.requestID,
+                data: ["reason": .text(doubt.reason)])
+        ]
     }
 
     private func timing(id: ConsentID, generation: Int64, isRefreshable: Bool) -> TokenTiming {

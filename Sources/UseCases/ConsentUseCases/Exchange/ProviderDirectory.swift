@@ -63,8 +63,8 @@ package final class ProviderDirectory: Sendable {
         }
         if facts.isPKCERequired, parameters.codeVerifier == nil { throw .proofKeyRequired }
         if facts.isNonceRequired, request.nonce == nil { throw .nonceRequired }
-        // One that is given must match, and no ID token is read yet: better refused than taken for a proof.
-        if request.nonce != nil { throw .nonceUnchecked }
+        // One that is given must match, and here no ID token is looked at: better refused than taken for a proof.
+        if request.nonce != nil, facts.identity.idToken == .ignored { throw .nonceUnchecked }
         return parameters
     }
 

@@ -25,7 +25,8 @@ package final class RedeemCode: Sendable {
         work = CodeFlight(
             store: store, vault: vault, time: time, entropy: entropy,
             limit: limit,
-            settle: SettleGrant(directory: directory, store: store, vault: vault, time: time, entropy: entropy),
+            settle: SettleGrant(
+                directory: directory, store: store, vault: vault, time: time, entropy: entropy, log: log),
             keeping: AnswerKeeping(
                 vault: vault, journal: journal, time: time, entropy: entropy, metrics: metrics, log: log),
             replay: JournalReplay(
@@ -53,6 +54,7 @@ package final class RedeemCode: Sendable {
         let facts = connection.facts
         let parameters = try directory.parameters(of: request, at: facts)
         let notice = try directory.notice(named: request.notice)
+        let nonce = request.nonce
         let subject = request.subject
         let subjectIndex = vault.index(of: subject)
         let digest = vault.digest(
@@ -60,7 +62,7 @@ package final class RedeemCode: Sendable {
             subject: facts.hasConstantCode ? subject : nil)
         let plan = CodePlan(
             digest: digest, subject: subject, subjectIndex: subjectIndex, connection: connection,
-            parameters: parameters, client: request.client, notice: notice, caller: request.caller,
+            parameters: parameters, nonce: nonce, client: request.client, notice: notice, caller: request.caller,
             startedAt: time.monotonic)
         let slot = CodeSlot(request.code)
         var shared = await share(plan, slot)
@@ -103,7 +105,7 @@ package final class RedeemCode: Sendable {
         for (code, grant) in abandoned.grants {
             let now = time.monotonic
             _ = await flights.share(code, owner: vault.index(of: grant.subject), until: now) { [work] in
-                await work.settled(grant, code, until: now + .seconds(10))
+                await work.settled(grant, code, until: now + .seconds(10), identityUntil: now + .seconds(10))
             }
         }
         return Adoption(
@@ -137,6 +139,7 @@ final class CodePlan: Sendable {
     let connection: any ProviderConnection
     let facts: ProviderFacts
     let parameters: ExchangeParameters
+    let nonce: SecretText?
     let client: ClientApp?
     let notice: NoticeReference?
     let caller: CallerIdentity
@@ -145,7 +148,8 @@ final class CodePlan: Sendable {
 
     init(
         digest: BlindIndex, subject: Subject, subjectIndex: BlindIndex, connection: any ProviderConnection,
-        parameters: ExchangeParameters, client: ClientApp?, notice: NoticeReference?, caller: CallerIdentity,
+        parameters: ExchangeParameters, nonce: SecretText?, client: ClientApp?, notice: NoticeReference?,
+        caller: CallerIdentity,
         startedAt: Duration
     ) {
         self.digest = digest
@@ -154,6 +158,7 @@ final class CodePlan: Sendable {
         self.connection = connection
         facts = connection.facts
         self.parameters = parameters
+        self.nonce = nonce
         self.client = client
         self.notice = notice
         self.caller = caller
@@ -165,6 +170,20 @@ final class CodePlan: Sendable {
     /// Monotonic time until which the profile is waited for: early enough to commit the consent without one and still
     /// answer with it whoever waits.
     var profileDeadline: Duration { callerDeadline - min(.milliseconds(500), facts.timeouts.total / 8) }
+
+    /// Monotonic time until which an ID token's keys are waited for.
+    var identityDeadline: Duration { startedAt + facts.timeouts.answer }
+
+    /// What the ID token must answer to that comes with the code's tokens; nil where none is looked at.
+    func asked(receivedAt: Instant) -> AskedIdentity? {
+        guard !parameters.isSDKCode else { return nil }
+        switch facts.identity.idToken {
+        case .ignored: return nil
+        case .optional, .required:
+            return AskedIdentity(
+                nonce: nonce, isRequired: facts.identity.idToken == .required, receivedAt: receivedAt)
+        }
+    }
 
     func reservation(attempt: AttemptID, now: Instant) -> CodeReservation {
         CodeReservation(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
+package import Observability
 
 /// Makes a consent of a grant that has been committed: asks for the profile, then creates a record, or renews the live
 /// one of the same person.
@@ -9,51 +10,65 @@ package final class SettleGrant: Sendable {
     let vault: any TokenVault
     let time: any Timekeeper
     let entropy: any Entropy
+    let log: Log
 
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper,
-        entropy: any Entropy
+        entropy: any Entropy, log: Log
     ) {
         self.directory = directory
         self.store = store
         self.vault = vault
         self.time = time
         self.entropy = entropy
+        self.log = log
     }
 
     /// - Parameters:
     ///   - deadline: monotonic time until which the profile is waited for; without it the record says `pending`.
+    ///   - identityDeadline: likewise the keys of its ID token; without them the grant stays as it is.
     /// - Throws: `storeUnavailable` where the store takes no writes for long: the grant stays committed beside its code
-    ///   and is settled by whoever comes next; `ourFault` where it cannot be sealed or opened.
-    package func callAsFunction(_ grant: KeptGrant, of code: BlindIndex, profileUntil deadline: Duration)
-        async throws(ConsentFailure) -> Redemption
-    {
+    ///   and is settled by whoever comes next, as after `exchangePending`, where its ID token cannot be verified yet;
+    ///   `idTokenInvalid` and `sharedSubject` where it becomes no consent; `ourFault` where it cannot be sealed or opened.
+    package func callAsFunction(
+        _ grant: KeptGrant, of code: BlindIndex, profileUntil deadline: Duration,
+        identityUntil identityDeadline: Duration
+    ) async throws(ConsentFailure) -> Redemption {
+        if grant.identity != nil { return try await verified(grant, code, deadline, identityDeadline) }
         guard let connection = directory.connection(named: grant.provider.name) else {
-            return try await place(grant, of: code, policy: nil, FetchedProfile(status: .pending, profile: nil))
+            return try await place(grant, of: code, facts: nil, FetchedProfile(status: .pending, profile: nil))
         }
         let fetched = await ProfileFetch(time: time).fetch(
             with: grant.answer.tokens.accessToken, from: connection, granted: grant.answer.scopes ?? grant.requested,
             until: deadline)
-        return try await place(grant, of: code, policy: connection.facts.policy, fetched)
+        return try await place(grant, of: code, facts: connection.facts, fetched)
     }
 
     /// Of several grants of one person one is written in each round, so as many may be placed at the same time.
     private static let rounds = 256
 
     /// Creates or renews; a race with another consent of the same person is decided by the store, and tried again.
-    private func place(
-        _ grant: KeptGrant, of code: BlindIndex, policy: RefreshPolicy?, _ fetched: FetchedProfile
+    func place(
+        _ grant: KeptGrant, of code: BlindIndex, facts: ProviderFacts?, _ fetched: FetchedProfile
     ) async throws(ConsentFailure) -> Redemption {
-        let draft = GrantDraft(grant: grant, code: code, fetched: fetched, policy: policy ?? .whereNoneIsConfigured)
+        let draft = GrantDraft(
+            grant: grant, code: code, fetched: fetched, policy: facts?.policy ?? .whereNoneIsConfigured,
+            sharing: facts?.identity.sharing)
         for _ in 0..<SettleGrant.rounds {
             do {
                 switch try await create(draft) {
                 case .made(let redemption): return redemption
+                case .shared:
+                    if try await refuse(grant, code, as: .sharedSubject, because: nil) {
+                        throw ConsentFailure.sharedSubject
+                    }
                 case .live(let id):
                     if let live = try await liveRecord(id), let renewed = try await renew(live, with: draft) {
                         return renewed
                     }
                 }
+            } catch let failure as ConsentFailure {
+                throw failure
             } catch let failure as StoreFailure {
                 throw failure.mayPass ? .storeUnavailable : .ourFault
             } catch {
@@ -78,6 +93,8 @@ package final class SettleGrant: Sendable {
         case made(Redemption)
         /// The same person has a live record.
         case live(ConsentID)
+        /// Another subject has one of the same person, which is refused.
+        case shared
     }
 
     /// Most grants are of somebody new: so the record is made at once, and the store tells where there is one.
@@ -100,6 +117,8 @@ package final class SettleGrant: Sendable {
             return .live(id)
         case .alreadyConsent(let id):
             return .made(try await known(id))
+        case .sharedSubject:
+            return .shared
         }
     }
 

@@ -41,7 +41,7 @@ extension EventType {
     /// Whether it belongs to the timeline of a grant's tokens.
     fileprivate var tellsOfTokens: Bool {
         switch self {
-        case .profileFetched, .profileChanged, .profileRead, .tokenRead: false
+        case .profileFetched, .profileChanged, .profileRefused, .profileRead, .tokenRead: false
         default: true
         }
     }

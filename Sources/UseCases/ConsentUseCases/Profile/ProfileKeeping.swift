@@ -12,16 +12,27 @@ struct ProfileKeeping: Sendable {
     /// - Parameters:
     ///   - stored: the record as it was read.
     ///   - key: its key.
+    ///   - sharing: what happens where the person is another subject's as well.
     /// - Returns: whether it was kept.
-    func keep(_ fetched: FetchedProfile, in stored: StoredConsent, _ key: ConsentKey, caller: CallerIdentity) async
-        -> Bool
-    {
+    func keep(
+        _ fetched: FetchedProfile, in stored: StoredConsent, _ key: ConsentKey, sharing: SharedSubjectRule?,
+        caller: CallerIdentity
+    ) async -> Bool {
         let id = stored.record.id
         do {
-            let answer = try await store.saveProfile(try write(fetched, stored, key, caller))
-            guard answer == .providerSubjectDiffers else { return answer != .ended }
-            log.error("a provider names another person than before", [Fact(.consentID, "\(id)")])
-            try await store.append(event(.providerSubjectChanged, caller), to: id)
+            var write = try write(fetched, stored, key, caller)
+            write.sharing = sharing
+            let answer = try await store.saveProfile(write)
+            switch answer {
+            case .providerSubjectDiffers:
+                log.error("a provider names another person than before", [Fact(.consentID, "\(id)")])
+                try await store.append(event(.providerSubjectChanged, caller), to: id)
+            case .sharedSubject:
+                log.error("a provider names a person who is another subject's", [Fact(.consentID, "\(id)")])
+                try await store.append(event(.providerSubjectShared, caller), to: id)
+            case .ended: break
+            case .saved, .superseded, .gaveWay: return true
+            }
         } catch {
             log.warning("a profile could not be kept", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
         }
@@ -46,6 +57,11 @@ struct ProfileKeeping: Sendable {
         }
         var sealed: SealedBytes?
         var events = [event(.profileFetched, caller)]
+        if let doubt = fetched.doubt?.event {
+            log.error(
+                "a profile is not trusted", [Fact(.consentID, "\(stored.record.id)"), Fact(.reason, doubt.reason)])
+            events = [event(doubt.type, caller, ["reason": .text(doubt.reason)])]
+        }
         if let profile = fetched.profile {
             sealed = try vault.seal(profile, under: key)
             let before = try stored.profile.map { envelope throws(VaultFailure) in

@@ -151,11 +151,14 @@ package final class ReadProfile: Sendable {
             guard let envelope = current.key, let sealed = current.tokens else { return false }
             let key = try vault.openConsentKey(envelope, for: id)
             let tokens = try vault.openTokens(sealed, generation: current.record.generation, under: key)
+            // Of a grant whose ID token nobody could verify no profile is trusted.
+            if connection.identity != nil, current.providerSubject == nil, tokens.idToken != nil { return false }
             let fetched = await ProfileFetch(time: time).fetch(
                 with: tokens.accessToken, from: connection, granted: current.record.granted, until: deadline)
-            guard fetched.status != .pending else { return false }
+            guard fetched.status != .pending, fetched.names(personOf: connection) else { return false }
             let keeping = ProfileKeeping(store: store, vault: vault, time: time, log: log)
-            return await keeping.keep(fetched, in: current, key, caller: caller)
+            return await keeping.keep(
+                fetched, in: current, key, sharing: connection.facts.identity.sharing, caller: caller)
         } catch {
             return false
         }

@@ -7,6 +7,29 @@ struct FetchedProfile: Sendable {
     var profile: Profile?
     /// Identity is kept even where `openid` covers no attribute.
     var providerSubject: SecretText?
+    /// Why what came, or what came before it, is not trusted; then there are no attributes.
+    var doubt: ProfileDoubt?
+}
+
+/// Why a profile is not trusted.
+enum ProfileDoubt: Sendable, Equatable {
+    /// It is of another person than the ID token.
+    case otherPerson
+    /// It names nobody, and an ID token does.
+    case nobody
+    /// The signed answer is not what it should be.
+    case untrusted(reason: String)
+    /// The ID token's algorithm is none that is known here.
+    case unverifiedIdentity(algorithm: String)
+
+    var event: (type: EventType, reason: String) {
+        switch self {
+        case .otherPerson: (.profileRefused, "sub is another one than the ID token's")
+        case .nobody: (.profileRefused, "sub is missing")
+        case .untrusted(let reason): (.profileRefused, reason)
+        case .unverifiedIdentity(let algorithm): (.identityUnverified, "algorithm \(algorithm)")
+        }
+    }
 }
 
 /// Asks a provider for a person's attributes, under a deadline.
@@ -29,8 +52,32 @@ struct ProfileFetch: Sendable {
                 providerSubject: profile.providerSubject)
         case .refused:
             return FetchedProfile(status: .unavailable, profile: nil)
+        case .untrusted(let reason):
+            return FetchedProfile(status: .unavailable, profile: nil, doubt: .untrusted(reason: reason))
         case .failed:
             return FetchedProfile(status: .pending, profile: nil)
         }
+    }
+}
+
+extension FetchedProfile {
+    /// The same, held against the person whom a verified ID token names (OpenID Connect Core, section 5.3.2).
+    func held(against person: SecretText) -> FetchedProfile {
+        var held = self
+        held.providerSubject = person
+        guard profile != nil else { return held }
+        guard let found = providerSubject else { return refused(.nobody, of: person) }
+        // Byte for byte: Swift takes two spellings of one letter for the same.
+        guard found.reveal().utf8.elementsEqual(person.reveal().utf8) else { return refused(.otherPerson, of: person) }
+        return held
+    }
+
+    private func refused(_ doubt: ProfileDoubt, of person: SecretText) -> FetchedProfile {
+        FetchedProfile(status: .unavailable, profile: nil, providerSubject: person, doubt: doubt)
+    }
+
+    /// Whether it says whose it is, where the provider's ID tokens are verified; the store holds that against the record.
+    func names(personOf connection: any ProviderConnection) -> Bool {
+        connection.identity == nil || profile == nil || providerSubject != nil
     }
 }

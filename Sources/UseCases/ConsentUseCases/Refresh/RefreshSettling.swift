@@ -40,7 +40,9 @@ final class RefreshSettling: Sendable {
             }
             switch kept {
             case .stored(.written), .stored(.alreadyWritten), .stored(.verdictHeld):
-                await enrich(write, accessToken: answer.tokens.accessToken)
+                if await isOfSamePerson(answer, receivedAt: write.at) {
+                    await enrich(write, accessToken: answer.tokens.accessToken)
+                }
                 return .success(
                     RefreshedGrant(id: write.id, generation: claim.generation + 1, nextAt: write.timing.dueAt))
             case .stored(.generationMoved):
@@ -136,7 +138,8 @@ final class RefreshSettling: Sendable {
     private func merged(_ answered: TokenSet) -> TokenSet {
         var tokens = answered
         tokens.refreshToken = tokens.refreshToken ?? grant.refreshToken
-        tokens.idToken = tokens.idToken ?? grant.tokens.idToken
+        // What the first one has told stays; this one is only held against it.
+        tokens.idToken = grant.tokens.idToken
         return tokens
     }
 
@@ -171,9 +174,10 @@ final class RefreshSettling: Sendable {
         let deadline = flight.time.monotonic + grant.connection.facts.timeouts.total
         let fetched = await ProfileFetch(time: flight.time).fetch(
             with: accessToken, from: grant.connection, granted: write.granted, until: deadline)
-        guard fetched.status != .pending else { return }
+        guard fetched.status != .pending, fetched.names(personOf: grant.connection) else { return }
         let keeping = ProfileKeeping(store: flight.store, vault: flight.vault, time: flight.time, log: flight.log)
-        _ = await keeping.keep(fetched, in: stored, grant.key, caller: caller)
+        _ = await keeping.keep(
+            fetched, in: stored, grant.key, sharing: grant.connection.facts.identity.sharing, caller: caller)
     }
 
     /// Tokens that came after the person had withdrawn are not stored: they go the way of the others, the new one first.
@@ -233,6 +237,7 @@ extension ConsentFailure {
         case .codeAlreadyUsed: "code_already_used"
         case .codeRejected: "code_rejected"
         case .idTokenInvalid: "id_token_invalid"
+        case .sharedSubject: "shared_subject"
         case .providerBadResponse: "provider_bad_response"
         case .exchangeUnknown: "exchange_unknown"
         case .exchangePending: "exchange_pending"

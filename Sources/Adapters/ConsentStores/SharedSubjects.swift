@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+
+/// Whether a person at a provider belongs to another subject already.
+extension WritingRules {
+    func isShared(
+        _ person: BlindIndex?, of consent: StoredConsent, _ rule: SharedSubjectRule?,
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
+        // Nearly always it is not looked for.
+        guard rule != nil, let person else { return false }
+        return try isShared(person, of: consent.record.provider, consent.subjectIndex, rule, in: connection)
+    }
+
+    func isShared(
+        _ person: BlindIndex, of provider: ProviderKey, _ subject: BlindIndex, _ rule: SharedSubjectRule?,
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
+        guard rule != nil else { return false }
+        let row = try connection.prepare(SharingQueries.another)
+        try row.bind(person, provider.name, provider.environmentColumn, subject)
+        return try row.step()
+    }
+}
+
+extension EventDraft {
+    /// Who made the call, and that the person is another subject's as well.
+    var ofSharing: EventDraft {
+        EventDraft(type: .providerSubjectShared, at: at, caller: caller, requestID: requestID)
+    }
+}
+
+private enum SharingQueries {
+    static let another = SQLQuery(
+        """
+        SELECT 1 FROM consents
+        WHERE is_sharing_watched = 1 AND provider_subject_index = ? AND provider = ? AND environment = ?
+            AND subject_index <> ? AND (status = 'active' OR status = 'failing' OR status = 'reauthorization_required')
+        LIMIT 1
+        """)
+}

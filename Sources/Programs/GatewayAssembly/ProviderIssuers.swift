@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
+import Consents
+import IdentityTokens
+import NativeCurl
+import NativeJOSE
+import ProviderClients
+import Settings
+
+/// What a configured issuer brings: where the endpoints are that the configuration leaves to it, and the checks of what
+/// it signs. Nothing is asked before somebody needs it.
+struct ProviderIssuers: Sendable {
+    let metadata: IssuerMetadata
+    let keys: IssuerKeys
+    let issuer: ProviderIssuer
+    private let settings: ProviderSettings
+
+    /// How long a document may take, so that whoever waits for a code's answer still gets one.
+    private static func timeout(_ settings: ProviderSettings) -> Duration { settings.timeouts.total / 2 }
+
+    /// - Returns: nil for a provider without an issuer.
+    /// - Throws: `StartFailure` for one that cannot be asked.
+    init?(
+        _ settings: ProviderSettings, time: any Timekeeper, launcher: any TaskLauncher,
+        client: @escaping @Sendable () -> CurlClient?
+    ) throws(StartFailure) {
+        guard let name = settings.issuer else { return nil }
+        guard let rule = EndpointRule(issuer: name, allowedHosts: settings.connection.allowHosts) else {
+            throw StartFailure("providers.\(settings.name).issuer: it is no URL that may be asked", .configuration)
+        }
+        let source = CurlDocuments(
+            connectTimeout: settings.timeouts.connect, timeout: ProviderIssuers.timeout(settings), client: client)
+        let metadata = IssuerMetadata(
+            issuer: name, rule: rule, source: source, limits: .usual, time: time, launcher: launcher)
+        let configured = settings.endpoints.jwks.map { ProviderURL(text: $0, addresses: .any) }
+        let keys = IssuerKeys(
+            at: {
+                if let configured { return .success(configured) }
+                return await metadata.place(.keys)
+            }, source: source, limits: .usual, time: time, launcher: launcher)
+        let isDiscovered = settings.usesDiscovery
+        let algorithms = Set(settings.idTokenAlgorithms.compactMap(JOSEAlgorithm.init(rawValue:)))
+        issuer = ProviderIssuer(
+            try ProviderIssuers.secrets(settings, algorithms).map { secret in
+                ProviderIdentities(
+                    issuer: isDiscovered ? .discovered(metadata) : .configured(name), keys: keys,
+                    clientID: settings.client.id, trustedAudiences: settings.trustedAudiences, algorithms: algorithms,
+                    secret: secret, time: time)
+            })
+        self.metadata = metadata
+        self.keys = keys
+        self.settings = settings
+    }
+
+    /// The client's secrets as keys of HS256, one nil where that is not allowed.
+    private static func secrets(
+        _ settings: ProviderSettings, _ algorithms: Set<JOSEAlgorithm>
+    ) throws(StartFailure) -> [ClientSecretMAC?] {
+        guard algorithms.contains(.hs256) else { return [nil] }
+        var secrets: [ClientSecretMAC?] = []
+        for secret in settings.client.secrets {
+            do throws(SecretRefusal) { secrets.append(try ClientSecretMAC(secret: Array(secret.reveal().utf8))) } catch
+            {
+                throw StartFailure("providers.\(settings.name).id_token_algorithms: \(error)", .configuration)
+            }
+        }
+        return secrets.isEmpty ? [nil] : secrets
+    }
+
+    /// What its client is made with.
+    var trust: ProviderTrust {
+        ProviderTrust(
+            identity: settings.idToken == .ignored ? nil : issuer, places: settings.usesDiscovery ? places : nil,
+            signedProfiles: { [issuer] token in
+                switch await issuer.claims(ofUserinfo: token) {
+                case .claims(let claims): .claims(claims)
+                case .untrusted(let reason): .untrusted(reason)
+                case .keysUnavailable: .unavailable
+                }
+            })
+    }
+
+    /// The configuration's word goes before the issuer's.
+    private var places: ProviderPlaces {
+        ProviderPlaces { [settings, metadata] endpoint in
+            let (given, name) =
+                switch endpoint {
+                case .token: (settings.endpoints.token, ProviderMetadata.Endpoint.token)
+                case .userinfo: (settings.endpoints.userinfo, .userinfo)
+                case .revocation: (settings.endpoints.revocation, .revocation)
+                }
+            if let given { return .at(given, .any) }
+            switch await metadata.current() {
+            case .failure: return .unavailable
+            case .success(let found):
+                return found.endpoints[name].map { .at($0.text, $0.addresses) } ?? .none
+            }
+        }
+    }
+
+    /// The endpoints as they are used; nil where the issuer cannot be asked now.
+    var endpoints: ProviderEndpoints? {
+        get async {
+            var endpoints = settings.endpoints
+            guard settings.usesDiscovery else { return endpoints }
+            guard case .success(let found) = await metadata.current() else { return nil }
+            endpoints.token = endpoints.token ?? found.endpoints[.token]?.text
+            endpoints.userinfo = endpoints.userinfo ?? found.endpoints[.userinfo]?.text
+            endpoints.revocation = endpoints.revocation ?? found.endpoints[.revocation]?.text
+            return endpoints
+        }
+    }
+
+    /// Asks for what will be needed, so that the first person does not wait for it.
+    /// - Returns: why it cannot be had now; nil where it is there or nothing is needed.
+    func prepare() async -> DocumentFault? {
+        if settings.usesDiscovery, case .failure(let fault) = await metadata.current() { return fault }
+        if settings.idToken != .ignored, case .failure(let fault) = await keys.current() { return fault }
+        return nil
+    }
+}
+
+extension ProviderSettings {
+    /// Whether the issuer is asked where its endpoints are: where the configuration does not say what is needed.
+    var usesDiscovery: Bool {
+        issuer != nil && (endpoints.token == nil || (idToken != .ignored && endpoints.jwks == nil))
+    }
+}

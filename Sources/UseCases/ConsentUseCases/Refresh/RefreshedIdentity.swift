@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Consents
+import Observability
+
+extension RefreshSettling {
+    /// Looks at the ID token that came with refreshed tokens, once those are saved (OpenID Connect Core, section 12.2).
+    ///
+    /// What fails here costs no token: the trail tells, and no profile is asked for this time. None, or an empty one,
+    /// leaves all as it was told by the first.
+    func isOfSamePerson(_ answer: TokenAnswer, receivedAt: Instant) async -> Bool {
+        guard let identity = grant.connection.identity else { return true }
+        // One that nobody could verify came with the code.
+        guard grant.tokens.idToken == nil else { return false }
+        // The SDK's grants come without ID tokens, and whom their profile names may be named otherwise in one.
+        guard let token = answer.tokens.idToken, let stored = try? await flight.store.consent(claim.id),
+            stored.record.client == nil, let sealed = stored.providerSubject,
+            let person = try? flight.vault.openText(sealed, as: .providerSubject, under: grant.key)
+        else { return true }
+        let verdict = await identity.checkRefreshed(
+            token, of: person, accessToken: answer.tokens.accessToken, receivedAt: receivedAt)
+        switch verdict {
+        case .verified: return true
+        case .invalid(let reason):
+            await tell(.idTokenRefused, reason)
+            return false
+        case .otherPerson:
+            await tell(.providerSubjectChanged, nil)
+            return false
+        case .cannotVerify(let algorithm):
+            flight.log.info("a refreshed ID token cannot be verified here", facts + [Fact(.reason, algorithm)])
+            return true
+        case .keysUnavailable(let reason):
+            flight.log.warning("the keys of an issuer cannot be had", facts + [Fact(.reason, reason)])
+            return true
+        }
+    }
+
+    private func tell(_ type: EventType, _ reason: String?) async {
+        flight.log.error(
+            "the ID token of a refresh is refused; its tokens are kept",
+            facts + [Fact(.reason, reason ?? "sub is another one than before")])
+        do {
+            let data = reason.map { ["reason": EventValue.text($0)] } ?? [:]
+            try await flight.store.append(event(type, data: data), to: claim.id)
+        } catch {
+            flight.log.warning("an event could not be written", facts + [Fact(.reason, "\(error)")])
+        }
+    }
+}

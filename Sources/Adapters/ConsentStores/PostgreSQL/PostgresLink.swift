@@ -4,7 +4,9 @@ internal import NativePostgres
 internal import NativeSystem
 
 /// A connection to the server, with what is known through it of the server's clock and of the instances that live.
-struct PostgresLink: ~Copyable {
+///
+/// A class, so that a connection of either kind is no larger than a file's: it is handed on at each statement.
+final class PostgresLink {
     let connection: PostgresConnection
     let clock: ServerClock
     let living: LivingInstances

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("An issuer that cannot be asked")
 struct IssuerTests {
-    static let short = "timeouts: { connect: 1s, total: 3s, answer: 5s }"
+    static let short = "timeouts: { connect: 3s, total: 6s, answer: 8s }"
 
     @Test("a grant whose keys cannot be had is kept: whoever waits is told so, and the same code finds it later")
     func keysLater() async throws {

@@ -148,7 +148,7 @@ extension TestGateway {
 
     /// The same until it is answered otherwise than 503, for a person's patience at most.
     func exchangeInTheEnd(_ code: String, subject: String = "user-1") async throws -> TestAnswer {
-        let end = serving.place.time.monotonic + .seconds(20)
+        let end = serving.place.time.monotonic + .seconds(40)
         while true {
             let answer = try await exchange(code, subject: subject)
             guard answer.status == 503, serving.place.time.monotonic < end else { return answer }

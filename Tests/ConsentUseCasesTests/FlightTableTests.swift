@@ -9,6 +9,7 @@ private struct RunningTime: Timekeeper, TaskLauncher {
 
     var now: Instant { Instant(milliseconds: 0) }
     var monotonic: Duration { ContinuousClock.now - start }
+    var sinceBoot: Duration { monotonic }
     func sleep(until monotonic: Duration) async throws(CancellationError) {
         do { try await Task.sleep(until: start + monotonic, clock: .continuous) } catch { throw CancellationError() }
     }

@@ -81,6 +81,7 @@ import Testing
 struct StillTime: Timekeeper {
     var now: Instant { Instant(milliseconds: 0) }
     var monotonic: Duration { .zero }
+    var sinceBoot: Duration { monotonic }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }
 

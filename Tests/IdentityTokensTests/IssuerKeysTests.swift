@@ -14,6 +14,7 @@ final class ManualTime: Timekeeper {
     private let time = Locked(Duration.zero)
     var now: Instant { IdentityTokensTests.now }
     var monotonic: Duration { time.withLock { $0 } }
+    var sinceBoot: Duration { monotonic }
     func advance(by duration: Duration) { time.withLock { $0 += duration } }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }

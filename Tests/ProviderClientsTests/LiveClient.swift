@@ -33,5 +33,6 @@ func withoutTransport(_ request: String) -> String {
 struct FixedTime: Timekeeper {
     var now: Instant { newYear }
     var monotonic: Duration { .zero }
+    var sinceBoot: Duration { monotonic }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }

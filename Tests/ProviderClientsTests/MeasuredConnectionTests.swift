@@ -114,5 +114,6 @@ private struct TickingTime: Timekeeper {
             return .milliseconds(250 * ticks)
         }
     }
+    var sinceBoot: Duration { monotonic }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }

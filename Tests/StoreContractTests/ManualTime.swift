@@ -7,6 +7,7 @@ import TestSupport
 final class ManualTime: Timekeeper {
     private struct State {
         var passed = Duration.zero
+        var slept = Duration.zero
         var sleepers: [(until: Duration, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -14,8 +15,12 @@ final class ManualTime: Timekeeper {
     /// One for each sleep that began.
     let sleeping = Mailbox<Void>()
 
-    var now: Instant { Make.now.advanced(by: monotonic) }
+    var now: Instant { Make.now.advanced(by: sinceBoot) }
     var monotonic: Duration { state.withLock { $0.passed } }
+    var sinceBoot: Duration { state.withLock { $0.passed + $0.slept } }
+
+    /// The machine sleeps: its monotonic clock stands still, and nobody wakes.
+    func suspend(for duration: Duration) { state.withLock { $0.slept += duration } }
 
     func sleep(until end: Duration) async throws(CancellationError) {
         await withCheckedContinuation { continuation in

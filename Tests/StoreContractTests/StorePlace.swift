@@ -99,6 +99,7 @@ final class HandMovedClock: Timekeeper {
 
     var now: Instant { Make.now }
     var monotonic: Duration { time.withLock { $0 } }
+    var sinceBoot: Duration { monotonic }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
     func move(by step: Duration) { time.withLock { $0 += step } }
 }

@@ -11,6 +11,7 @@ package struct SystemTimekeeper: Timekeeper {
 
     package var now: Instant { Instant(milliseconds: wallClockMilliseconds()) }
     package var monotonic: Duration { .nanoseconds(MonotonicInstant.now().nanoseconds) }
+    package var sinceBoot: Duration { timeSinceBoot() }
 
     package func sleep(until monotonic: Duration) async throws(CancellationError) {
         let loop = loops.current ?? loops.next()

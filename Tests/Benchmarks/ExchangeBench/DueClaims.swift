@@ -75,6 +75,7 @@ private struct NoLedger: Ledger {
 struct BenchTime: Timekeeper {
     var now: Instant { Instant(milliseconds: wallClockMilliseconds()) }
     var monotonic: Duration { MonotonicInstant(nanoseconds: 0).duration(to: .now()) }
+    var sinceBoot: Duration { timeSinceBoot() }
     func sleep(until monotonic: Duration) async throws(CancellationError) {}
 
     static func identifier() -> UUIDv7 {

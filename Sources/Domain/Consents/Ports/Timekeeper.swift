@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Time and randomness, as they come into the house. Civil time is for records; deadlines are measured on the
-/// monotonic clock.
+/// monotonic clock, leases on one that counts a machine's sleep too.
 package protocol Timekeeper: Sendable {
     var now: Instant { get }
     /// Time since an arbitrary start that never goes back.
     var monotonic: Duration { get }
+    /// Time since the machine's start that never goes back and goes on while the machine sleeps, as a store's clock does:
+    /// what a lease is measured by.
+    var sinceBoot: Duration { get }
     /// Returns at that monotonic time, or at once if it is past.
     func sleep(until monotonic: Duration) async throws(CancellationError)
 }

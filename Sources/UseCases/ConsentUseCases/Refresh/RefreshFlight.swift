@@ -79,10 +79,10 @@ final class RefreshFlight: Sendable {
                 let grant = try open(current, isForced: cause == .forced)
                 let claim = claim(of: grant, because: cause)
                 // Before the claim: a process that is stopped between the two must not take its lease for a fresh one.
-                let leaseEnd = time.monotonic + lease
+                let fence = LeaseFence(of: lease, from: time.sinceBoot, for: grant.connection.facts.timeouts)
                 switch try await take(claim) {
                 case .claimed:
-                    return await send(grant, claim, caller, leaseEnd: leaseEnd)
+                    return await send(grant, claim, caller, fence)
                 case .notDue: return .success(RefreshedGrant(current))
                 case .blocked(let until, let reason):
                     throw blocked(id, until, reason)
@@ -126,14 +126,12 @@ final class RefreshFlight: Sendable {
         return now.generation == current.generation ? nil : now
     }
 
-    /// - Parameter leaseEnd: monotonic, not later than the store's own.
     private func send(
-        _ grant: OpenGrant, _ claim: RefreshClaim, _ caller: CallerIdentity, leaseEnd: Duration
+        _ grant: OpenGrant, _ claim: RefreshClaim, _ caller: CallerIdentity, _ fence: LeaseFence
     ) async -> Outcome {
-        let mustRemain = grant.connection.facts.timeouts.answer + .seconds(30)
         let issuedAt = time.now
         let outcome = await grant.connection.refresh(grant.refreshToken) { [time] in
-            leaseEnd - time.monotonic >= mustRemain
+            fence.isOpen(at: time.sinceBoot)
         }
         await keeping.setAside(
             outcome, for: .refreshToken(claim.id, generation: claim.generation), from: grant.known.provider)

@@ -217,7 +217,7 @@ let package = Package(
             "StoreContractTests",
             [
                 "ConsentStores", "ConsentUseCases", "Consents", "NativePostgres", "NativeSQLite", "NativeSystem",
-                "Observability", "TestServers", "TestSupport", "TokenVaults",
+                "Observability", "TestServers", "RefreshSchedule", "TestSupport", "TokenVaults",
             ]),
         suite(
             "EndToEndTests",

@@ -14,13 +14,14 @@ import Testing
 /// `BlameOverTimeTests`.
 @Suite("Blame")
 struct BlameTests {
-    @Test("a 429 to one process keeps every process from calling, and every code unspent")
+    @Test("a 429 to one process keeps every process from calling, for whatever reason, and every code unspent")
     func gate() async throws {
         let script = try PayPalScript { call, number, _ in
             call == .refresh && number == 1 ? .http(429, "", fields: ["Retry-After: 120"]) : nil
         }
         defer { script.provider.stop() }
-        try await TestGateway.inFolder(provider: script.provider.url) { folder in
+        let endpoint = "    revocation_endpoint: \(script.provider.url)/revoke"
+        try await TestGateway.inFolder(provider: script.provider.url, providerSettings: endpoint) { folder in
             try await TestGateway.living(in: folder) { first in
                 try await TestGateway.living(in: folder) { second in
                     let id = try #require(try await first.post(code: "c1", subject: "u1").id)
@@ -38,8 +39,16 @@ struct BlameTests {
                     }
                     #expect(script.count(of: .refresh) == 1 && script.count(of: .exchange) == 2)
                     #expect(try await second.record(id).json["status"]?.string == "active")
+                    let profile = try await second.call(.get, "/v1/consents/\(id)/profile?max_age=0")
+                    #expect(profile.status == 200 && profile.json["stale"]?.boolean == true)
+                    #expect(try await second.raw("DELETE", "/v1/consents/\(other)").status == 200)
+                    for gateway in [first, second] {
+                        #expect(try await gateway.serving.gateway.deliverRevocations(limit: 8) == 0)
+                    }
+                    #expect(script.provider.requests.count == 5, "two codes, two profiles and the refresh")
                     try first.forgetProviderStates()
                     #expect(try await second.post(code: "c3", subject: "u3").status == 201)
+                    try await onOwnThread { blockUntil { script.count(of: .revoke) == 2 } }
                 }
             }
         }

@@ -41,12 +41,13 @@ extension WritingRules {
         }
     }
 
-    /// Those that nobody has on the wire, oldest first. A living instance's few are passed over.
+    /// Those that nobody has on the wire, oldest first. A living instance's few are passed over, and so are those of a
+    /// provider that has asked to be left alone.
     fileprivate func dueRevocations(
         limit: Int, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> [RevocationTask] {
         let rows = try connection.prepare(OutboxQueries.due)
-        try rows.bind(now)
+        try rows.bind(now, now, now.advanced(by: HealthLimits.longestGate))
         var tasks: [RevocationTask] = []
         while tasks.count < limit, try rows.step() {
             let task = try RevocationTask(rows)
@@ -118,6 +119,10 @@ private enum OutboxQueries {
         WHERE state = 'pending' AND due_at <= ? AND NOT EXISTS (
             SELECT 1 FROM revocation_outbox AS earlier
             WHERE earlier.consent_id = own.consent_id AND earlier.id < own.id AND earlier.state IN ('pending', 'held'))
+            AND NOT EXISTS (
+                SELECT 1 FROM provider_states AS gated
+                WHERE gated.provider = own.provider AND gated.environment = own.environment AND gated.gate_until > ?
+                    AND gated.gate_until <= ?)
         ORDER BY due_at, id
         """
     static let claim = SQLQuery(

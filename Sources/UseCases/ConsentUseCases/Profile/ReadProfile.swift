@@ -148,7 +148,9 @@ package final class ReadProfile: Sendable {
                 log.error("a grant was issued to another client than the configured one", [Fact(.consentID, "\(id)")])
                 return false
             }
-            guard let envelope = current.key, let sealed = current.tokens else { return false }
+            guard let envelope = current.key, let sealed = current.tokens,
+                await !isGated(current.record.provider)
+            else { return false }
             let key = try vault.openConsentKey(envelope, for: id)
             let tokens = try vault.openTokens(sealed, generation: current.record.generation, under: key)
             // Of a grant whose ID token nobody could verify no profile is trusted.
@@ -162,6 +164,12 @@ package final class ReadProfile: Sendable {
         } catch {
             return false
         }
+    }
+
+    /// Whether the provider has asked to be left alone for a while, whoever heard it: what is held must do.
+    private func isGated(_ provider: ProviderKey) async -> Bool {
+        guard let states = try? await store.providerStates() else { return false }
+        return states.contains { $0.provider == provider && $0.conditions(at: time.now).contains(.gate) }
     }
 
     private func stored(_ id: ConsentID) async throws(ConsentFailure) -> StoredConsent {

@@ -87,11 +87,12 @@ final class RefreshSettling: Sendable {
     func settle(_ change: RefreshSettlement.Change, _ failure: ConsentFailure) async -> RefreshFlight.Outcome {
         let failed = event(.refreshFailed, data: ["failure": .text(failure.word)])
         if grant.wasOver { return await settle(change, failure, [failed.ofForcedTry]) }
+        // A provider's trouble is none of the grant's, but may outlast it.
+        let warnings = await warning().map { [$0] } ?? []
         switch change {
-        case .released, .deferred: return await settle(change, failure, [])
-        case .failing, .unknown, .over: break
+        case .released, .deferred: return await settle(change, failure, warnings)
+        case .failing, .unknown, .over: return await settle(change, failure, [failed] + warnings)
         }
-        return await settle(change, failure, [failed] + (await warning().map { [$0] } ?? []))
     }
 
     /// Tells once a generation that a refresh token nears its end while tries fail. Where the store does not say whether

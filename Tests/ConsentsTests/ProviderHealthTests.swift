@@ -155,6 +155,19 @@ struct ProviderHealthTests {
         }
     }
 
+    @Test("what is said to tell nothing new leaves a provider of which nothing is known as it was")
+    func nothingNew() {
+        for event in [
+            HealthEvent.succeeded(Self.grant(1)), .declaredDead(Self.grant(1)), .codeRefused, .requestRefused,
+            .throttled(retryAfter: nil), .unreachable, .unknown(costsGrants: true), .unknown(costsGrants: false),
+            .abandoned, .credentialsRefused(Self.grant(1), isByName: true), .nothing,
+        ] {
+            var health = ProviderHealth()
+            health.on(event, of: Self.attempt(1), at: Self.start, spread: 0.5)
+            #expect(health.isClean == event.tellsNothingNew, "\(event)")
+        }
+    }
+
     @Test("a success after anything leaves nothing that costs a write")
     func clean() {
         for event in [

@@ -141,11 +141,19 @@ extension WritingRules {
     /// Whether the attempt may be made; where it is the trial it is so from now on.
     func permit(
         _ asker: ProviderAsker, _ attempt: AttemptID, of grant: ConsentID? = nil, lease: Duration,
-        at provider: ProviderKey, _ known: ProviderHealth? = nil, now: Instant, in connection: borrowing SQLConnection
+        at provider: ProviderKey, now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> CallPermit {
-        var found = known
-        if found == nil { found = try health(of: provider, in: connection) }
-        guard let health = found else { return .free }
+        // Nearly always the provider's calls have shown nothing; what has no row is not carried about.
+        guard let health = try health(of: provider, in: connection) else { return .free }
+        return try permit(
+            asker, attempt, of: grant, lease: lease, at: provider, health, now: now, in: connection)
+    }
+
+    /// The same by a state that was read.
+    func permit(
+        _ asker: ProviderAsker, _ attempt: AttemptID, of grant: ConsentID? = nil, lease: Duration,
+        at provider: ProviderKey, _ health: ProviderHealth, now: Instant, in connection: borrowing SQLConnection
+    ) throws(SQLError) -> CallPermit {
         if let grant, asker == .refresh, health.permit(asker, at: now) == .trial, health.isKeptForHeld(at: now),
             try !isHeld(grant, in: connection), try isHeldDue(at: provider, now, in: connection)
         {
@@ -161,11 +169,22 @@ extension WritingRules {
     }
 
     /// Takes an event in; writes only where it changes something.
+    /// - Returns: whether the death brake holds from then on.
     @discardableResult
     func take(_ note: HealthNote, of attempt: AttemptID, at now: Instant, in connection: borrowing SQLConnection)
-        throws(SQLError) -> ProviderHealth
+        throws(SQLError) -> Bool
     {
-        let known = try health(of: note.provider, in: connection) ?? ProviderHealth()
+        if let known = try health(of: note.provider, in: connection) {
+            return try take(note, of: attempt, by: known, at: now, in: connection)
+        }
+        if note.event.tellsNothingNew { return false }
+        return try take(note, of: attempt, by: ProviderHealth(), at: now, in: connection)
+    }
+
+    private func take(
+        _ note: HealthNote, of attempt: AttemptID, by known: ProviderHealth, at now: Instant,
+        in connection: borrowing SQLConnection
+    ) throws(SQLError) -> Bool {
         var earlier: [ConsentID] = []
         if case .declaredDead(.grant(let id)) = note.event, known.verdicts.isBlank(at: now) {
             earlier = try earlierGrants(of: note.provider, but: id, in: connection)
@@ -187,7 +206,7 @@ extension WritingRules {
             }
         }
         if after != before { try keep(after, of: note.provider, at: now, in: connection) }
-        return after
+        return after.brakeSince != nil
     }
 }
 

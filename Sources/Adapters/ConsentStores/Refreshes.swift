@@ -150,10 +150,10 @@ extension WritingRules {
         guard let row = try RefreshRow(settlement.id, in: connection) else { return .ended }
         if row.hasSettled(settlement) { return .alreadyWritten }
         let isOurs = row.generation == settlement.generation && row.attempt == settlement.attempt
-        let health = try take(settlement, isOurs: isOurs && row.status.isLive, in: connection)
+        let isBraked = try take(settlement, isOurs: isOurs && row.status.isLive, in: connection)
         guard row.status.isLive else { return .ended }
         guard isOurs else { return .generationMoved }
-        if case .over(let reason) = settlement.change, health?.brakeSince != nil {
+        if case .over(let reason) = settlement.change, isBraked {
             try hold(reason, settlement, of: row.provider, in: connection)
             return .verdictHeld
         }
@@ -170,10 +170,11 @@ extension WritingRules {
     }
 
     /// - Parameter isOurs: where the row has new tokens, or has ended, no verdict over the old ones counts.
+    /// - Returns: whether the death brake holds.
     private func take(
         _ settlement: RefreshSettlement, isOurs: Bool, in connection: borrowing SQLConnection
-    ) throws(SQLError) -> ProviderHealth? {
-        guard var note = settlement.health else { return nil }
+    ) throws(SQLError) -> Bool {
+        guard var note = settlement.health else { return false }
         if case .declaredDead = note.event, !isOurs { note.event = .codeRefused }
         return try take(note, of: settlement.attempt, at: settlement.at, in: connection)
     }

@@ -25,6 +25,15 @@ package enum HealthEvent: Sendable, Equatable {
     case credentialsRefused(HealthWitness, isByName: Bool)
     /// Nothing was sent, and nothing is known of the provider.
     case nothing
+
+    /// Whether a provider whose calls have shown nothing is as it was after it.
+    package var tellsNothingNew: Bool {
+        switch self {
+        case .succeeded, .codeRefused, .requestRefused, .unknown(costsGrants: false), .nothing: true
+        case .declaredDead, .throttled, .unreachable, .unknown(costsGrants: true), .abandoned, .credentialsRefused:
+            false
+        }
+    }
 }
 
 /// By whose grant or code something showed; a code is no grant yet, so its subject stands for it.

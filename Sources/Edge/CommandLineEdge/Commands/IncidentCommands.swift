@@ -7,9 +7,10 @@ extension CommandTable {
         words: ["incidents"], operands: "[…]", summary: "what keeps calls from providers, and held verdicts",
         about: [
             "Prints a line on each gate, breaker, paused client and held verdict: since when, why, and what clears it.",
-            "Where a provider declares most of its last grants dead, its verdicts are held. `incidents confirm PROVIDER` "
-                + "says that those grants are gone: their people must consent again. `incidents dismiss PROVIDER` says "
-                + "that they are not: they are tried again, and so are those declared dead just before.",
+            "Where a provider declares most of its last grants dead, its verdicts are held and one trial a minute goes "
+                + "out; all of them are let go when a grant that was declared dead gets tokens. You can decide sooner. "
+                + "`incidents confirm PROVIDER` says that those grants are gone: their people must consent again. "
+                + "`incidents dismiss PROVIDER` says that they are not: they are tried again.",
         ])
 }
 

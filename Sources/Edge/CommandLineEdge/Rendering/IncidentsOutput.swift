@@ -69,7 +69,8 @@ package enum IncidentsOutput {
                 Incident(
                     provider: provider, kind: "held verdicts", since: health.brakeSince ?? state.heldSince,
                     why: "it declared most grants dead; \(state.heldVerdicts) held",
-                    clears: "'incidents confirm \(provider.name)' or 'dismiss'"))
+                    clears: "a trial of one that succeeds, the next \(next(health)); 'incidents confirm "
+                        + "\(provider.name)' or 'dismiss' at once"))
         }
         return found
     }

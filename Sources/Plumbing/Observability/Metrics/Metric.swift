@@ -52,7 +52,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .grantsInDoubt: "Grants whose last refresh went out and nobody knows what became of it"
         case .leasesLost: "Refreshes that came back when another had been saved, or their lease had been taken"
         case .providerBlocked: "1 where a gate, breaker, pause or the death brake keeps calls from a provider, else 0"
-        case .heldVerdicts: "Verdicts of a provider over grants that wait for an operator"
+        case .heldVerdicts: "Verdicts over grants, held until a trial of one succeeds or an operator decides"
         case .grantsAdopted: "Grants that ended instances had kept, taken over here to make consents of"
         case .journalEntries: "Answers of providers that went to the journal, for the store did not take them at once"
         case .namedUnknown: "Calls of ended instances whose outcome nobody knows"

@@ -56,7 +56,7 @@ package actor WatchProviders {
                 facts)
         case .brake:
             log.error(
-                "a provider declares most grants dead: its verdicts are held for `incidents confirm` or `dismiss`",
+                "a provider declares most grants dead: its verdicts are held until a trial or `incidents` decides",
                 facts)
         }
     }

@@ -3,6 +3,7 @@
 changes rows beside the gateway, and how the store is taken away. `CONSENT_GATEWAY_TEST_STORE=postgres` makes every test
 of whole processes run on PostgreSQL, on the server of `CONSENT_GATEWAY_TEST_POSTGRES` (`Tests/postgres with …`)."""
 import os
+import re
 import secrets
 import sqlite3
 import subprocess
@@ -102,8 +103,8 @@ def program(name):
 
 
 def psql(url, statements):
-    """Runs statements; the last one's rows as lists of texts. One transaction where there are more than one."""
-    command = [program("psql"), url, "-XAtq", "-F", "\t", "-v", "ON_ERROR_STOP=1"]
+    """Runs statements; the last one's rows, whole numbers as such. One transaction where there are more than one."""
+    command = [program("psql"), url, "-XAtq", "-F", "\t", "-P", "null=(null)", "-v", "ON_ERROR_STOP=1"]
     if len(statements) > 1:
         command.append("-1")
     for statement in statements:
@@ -111,7 +112,13 @@ def psql(url, statements):
     done = subprocess.run(command, capture_output=True, timeout=60)
     if done.returncode != 0:
         raise OSError(done.stderr.decode())
-    return [line.split("\t") for line in done.stdout.decode().splitlines()]
+    return [tuple(map(value, line.split("\t"))) for line in done.stdout.decode().splitlines()]
+
+
+def value(text):
+    if text == "(null)":
+        return None
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
 
 
 class PostgresServer:
@@ -210,3 +217,22 @@ class LockedTables:
 
 # Keeps everybody else from writing.
 Lock = LockedFile if kind() == "sqlite" else LockedTables
+
+
+class ServerAway:
+    """A server of the house's own, which is killed and started again."""
+
+    def __init__(self, server):
+        self.server, self.is_taken = server, False
+
+    def take(self):
+        self.is_taken = True
+        self.server.do("kill")
+
+    def release(self):
+        if self.is_taken:
+            self.server.do("started")
+        self.is_taken = False
+
+    def close(self):
+        self.release()

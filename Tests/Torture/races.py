@@ -6,7 +6,6 @@ callers who want its lapsed access token; a withdrawal while its refresh is unde
 `races.py [NAME…]`."""
 import concurrent.futures
 import os
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -69,18 +68,11 @@ class Race:
     def calls(self):
         return len(self.ledger.sendings)
 
-    def rows(self, query, *values):
-        connection = sqlite3.connect(f"file:{self.house.folder}/consents.db?mode=ro", uri=True, timeout=20)
-        try:
-            return connection.execute(query, values).fetchall()
-        finally:
-            connection.close()
+    def rows(self, query):
+        return self.house.store.execute([query])
 
     def write(self, statement):
-        connection = sqlite3.connect(f"{self.house.folder}/consents.db", timeout=20)
-        with connection:
-            connection.execute(statement)
-        connection.close()
+        self.house.store.execute([statement])
 
     def __enter__(self):
         return self

@@ -13,6 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "EndToEnd"))
 import harness  # noqa: E402
+import stores  # noqa: E402
 from harness import Failure, House, Process, call, program, random_word, run  # noqa: E402
 from store_outage import FullDisk, Lock, move_to_small_disk  # noqa: E402
 
@@ -53,11 +54,16 @@ class Combination:
         settings = (f"    refresh_token_reuse: {reuse}\n"
                     f"    timeouts: {{ connect: 1s, total: 2s, answer: {ANSWER}s }}\n"
                     + (f"refresh: {{ lease: {lease}s }}\n" if lease else ""))
+        # A server that goes away is the piece's own, as a full disk is.
+        self.server = stores.PostgresServer() if is_on_small_disk and stores.kind() == "postgres" else None
+        if self.server:
+            os.environ["CONSENT_GATEWAY_TEST_POSTGRES"] = self.server.url
         self.house = House(
             simulator_arguments=["--refresh-tokens", mode, "--fault", f"expires_in={LIFETIME}"],
             provider_settings=settings, through=lambda url: Watch(url, self.ledger))
-        self.is_possible = not is_on_small_disk or move_to_small_disk(self.house, f"{self.house.home}/disk")
-        self.outage = (FullDisk if is_on_small_disk else Lock)(self.house) if self.is_possible else None
+        self.is_possible = (not is_on_small_disk or self.server is not None
+                            or move_to_small_disk(self.house, f"{self.house.home}/disk"))
+        self.outage = self.make_outage(is_on_small_disk) if self.is_possible else None
         self.watch = self.house.proxy
         self.watch.pids = lambda: [one.pid for one in self.gateways] + [one.pid for one in self.commands]
         self.watch.hold = self.hold
@@ -70,6 +76,11 @@ class Combination:
         # What an operator says of verdicts that are held.
         self.decision = "confirm"
         self.killing = threading.Lock()
+
+    def make_outage(self, is_on_small_disk):
+        if self.server:
+            return stores.ServerAway(self.server)
+        return (FullDisk if is_on_small_disk else Lock)(self.house)
 
     def hold(self):
         """Mostly a quick provider; now and then one that answers after `total` and before `answer`."""
@@ -179,12 +190,10 @@ class Combination:
     def nudge(self, consents):
         """Makes them due, for the schedulers and for a `job`; returns the threads that wait for what comes of it."""
         sent = len(self.ledger.sendings)
-        connection = sqlite3.connect(f"{self.house.folder}/consents.db", timeout=20)
-        with connection:
-            connection.executemany(
-                "UPDATE consents SET due_at = ? WHERE id = ? AND attempt_phase IS NULL AND due_at IS NOT NULL",
-                [(int(time.time() * 1000) - 1000, bytes.fromhex(consent[4:])) for consent in consents])
-        connection.close()
+        due = int(time.time() * 1000) - 1000
+        self.house.store.execute([
+            f"UPDATE consents SET due_at = {due} WHERE id = {self.house.store.blob(consent[4:])} "
+            "AND attempt_phase IS NULL AND due_at IS NOT NULL" for consent in consents])
 
         def wait():
             end = time.monotonic() + 6
@@ -616,6 +625,8 @@ class Combination:
         if self.outage:
             self.outage.close()
         self.house.close()
+        if self.server:
+            self.server.remove()
 
 
 class Once:

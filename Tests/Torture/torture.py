@@ -22,6 +22,7 @@ from ledger import ENOUGH_TO_SAVE, Ledger, check_itself
 from rounds import KILL_STEPS, KINDS, LEASE_STEPS, LIFETIME, OUTAGE_STEPS, SHORT_LEASE, STOP_STEPS, Combination
 from watching import Watch, is_stopped
 
+import stores
 from harness import Failure, Process
 
 PROCESSES = [1, 3]
@@ -154,7 +155,7 @@ def check_saboteur():
         while not over.wait(0.02):
             for gateway in list(combination.gateways):
                 if is_stopped(gateway.pid):
-                    remove_lock(gateway.pid)
+                    take_for_dead(combination, gateway.pid)
 
     try:
         combination.fill(pool=6)
@@ -172,7 +173,11 @@ def check_saboteur():
         combination.close()
 
 
-def remove_lock(pid):
+def take_for_dead(combination, pid):
+    """Whatever tells the others that a process lives is taken away."""
+    if stores.kind() == "postgres":
+        combination.house.store.execute(["UPDATE instances SET left_at = 1"])
+        return
     try:
         for descriptor in os.listdir(f"/proc/{pid}/fd"):
             path = os.readlink(f"/proc/{pid}/fd/{descriptor}")

@@ -99,6 +99,8 @@ let package = Package(
             // Links to Config/providers: the profiles are data for people, and part of the program.
             resources: [
                 .embedInCode("Profiles/generic.yaml"), .embedInCode("Profiles/paypal.yaml"),
+                .embedInCode("Profiles/google.yaml"), .embedInCode("Profiles/apple.yaml"),
+                .embedInCode("Profiles/microsoft.yaml"), .embedInCode("Profiles/okta.yaml"),
                 .embedInCode("Profiles/glewlwyd.yaml"), .embedInCode("Profiles/idpy-oidc.yaml"),
                 .embedInCode("Profiles/django-oauth-toolkit.yaml"),
             ]),
@@ -143,7 +145,9 @@ let package = Package(
         room("Edge", "CommandLineEdge", ["Consents", "RecordRendering", "NativeJSON"]),
         room(
             "Edge", "SimulatedProvider",
-            ["NativeHTTPServer", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem"]),
+            [
+                "NativeHTTPServer", "NativeEventLoop", "NativeJOSE", "NativeJSON", "NativeCrypto", "NativeSystem",
+            ]),
 
         // Programs
         room(
@@ -177,7 +181,8 @@ let package = Package(
         tests(
             of: "SimulatedProvider",
             [
-                "NativeCrypto", "NativeEventLoop", "NativeHTTPServer", "NativeJSON", "NativeSystem", "TestSupport",
+                "NativeCrypto", "NativeEventLoop", "NativeHTTPServer", "NativeJOSE", "NativeJSON", "NativeSystem",
+                "TestSupport",
             ]),
         tests(of: "RecordRendering", ["Consents", "NativeCrypto", "NativeJSON"]),
         tests(of: "CommandLineEdge", ["Consents", "NativeJSON", "RecordRendering"]),

@@ -28,7 +28,7 @@ struct NotYetBuiltTests {
     @Test(
         "a value that needs what is missing is refused with what to do",
         arguments: [
-            ("revocation_scope: grant", "revocation_scope: revocation is not built yet")
+            ("revocation_scope: grant", "revocation_scope: holding a revocation back is not built yet")
         ])
     func values(line: String, expected: String) {
         let errors = SampleSettings.errors(SampleSettings.withProviderLines(line))

@@ -122,7 +122,7 @@ struct ProfileTests {
 
     @Test(
         "a preset of a program that people run themselves has dialects and the standard's claims, and no addresses",
-        arguments: ["glewlwyd", "idpy-oidc", "django-oauth-toolkit"])
+        arguments: ["glewlwyd", "idpy-oidc", "django-oauth-toolkit", "microsoft", "okta"])
     func selfHosted(name: String) throws {
         let loaded = try SampleSettings.read(SampleSettings.withProviderLines("preset: \(name)"))
         let provider = try #require(loaded.settings.providers.first)
@@ -134,6 +134,57 @@ struct ProfileTests {
         #expect(SampleSettings.errors(text).contains { $0.contains("token_endpoint: is missing") })
         let errors = SampleSettings.errors(SampleSettings.withProviderLines("preset: \(name)", "environment: live"))
         #expect(errors.contains { $0.contains("the preset \(name) has no environments") }, "\(errors)")
+    }
+
+    private func read(preset: String, _ lines: String...) throws -> LoadedSettings {
+        let provider = SampleSettings.withProviderLines("preset: \(preset)", lines.joined(separator: "\n    "))
+            .replacing("    token_endpoint: https://login.acme.example/token\n", with: "")
+            .replacing("    id_token: ignored\n", with: "")
+        return try SampleSettings.read(provider)
+    }
+
+    @Test(
+        "a preset of a provider in one place has its issuer, its addresses, and what brings a refresh token",
+        arguments: [
+            ("google", "https://accounts.google.com", "https://oauth2.googleapis.com/token", "access_type"),
+            ("apple", "https://appleid.apple.com", "https://appleid.apple.com/auth/token", "response_mode"),
+        ])
+    func onePlace(name: String, issuer: String, token: String, parameter: String) throws {
+        let provider = try #require(try read(preset: name, "revocation_scope: token").settings.providers.first)
+        #expect(provider.issuer == issuer && provider.endpoints.token == token)
+        #expect(provider.endpoints.jwks != nil && provider.endpoints.revocation != nil)
+        #expect(provider.authorizationParameters.first?.name == parameter)
+        #expect(provider.idTokenAlgorithms == ["RS256"])
+        #expect(provider.refreshTokenReuse == .static && provider.client.authentication == .post)
+        // What the profile says and is not built is refused until the configuration says otherwise.
+        let errors = #expect(throws: SettingsErrors.self) { try read(preset: name) }
+        #expect(errors?.entries.map(\.keyPath) == ["providers.acme.revocation_scope"])
+    }
+
+    @Test("the scope without which there is no refresh token is missed, with the line of the scopes")
+    func refreshScope() throws {
+        let issuer = "issuer: https://login.acme.example\n    token_endpoint: https://login.acme.example/v2/token"
+        for name in ["microsoft", "okta"] {
+            let loaded = try read(preset: name, issuer, "scopes: [openid]")
+            #expect(loaded.warnings.map(\.keyPath) == ["providers.acme.scopes"])
+            #expect(loaded.warnings.first?.description.contains("without offline_access") == true)
+            #expect(try read(preset: name, issuer, "scopes: [openid, offline_access]").warnings.isEmpty)
+        }
+    }
+
+    @Test("an unused refresh token's life is the provider's, and half of it bounds the time between two refreshes")
+    func idleLives() throws {
+        let days = { (days: Int) in Duration.seconds(days * 86_400) }
+        let issuer = "issuer: https://login.acme.example"
+        let okta = try #require(try read(preset: "okta", issuer).settings.providers.first)
+        #expect(okta.idleLife == days(7) && okta.refresh.interval == days(7) / 2)
+        let microsoft = try #require(try read(preset: "microsoft", issuer).settings.providers.first)
+        #expect(microsoft.idleLife == days(90) && microsoft.refresh.interval == days(30))
+        #expect(microsoft.refreshTokenReuse == .grace(.seconds(86_400)))
+        let google = try #require(try read(preset: "google", "revocation_scope: token").settings.providers.first)
+        #expect(google.idleLife == days(180) && google.refresh.interval == days(30))
+        let apple = try #require(try read(preset: "apple", "revocation_scope: token").settings.providers.first)
+        #expect(apple.idleLife == nil && apple.pkce == .unsupported && apple.nonce == .required)
     }
 
     @Test("a profile with an unknown key is refused with its line")

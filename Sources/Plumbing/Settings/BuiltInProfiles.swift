@@ -10,7 +10,9 @@ package struct BuiltInProfiles: Sendable {
 
     /// The files of the presets, by their names.
     static let presetFiles: [(name: String, text: [UInt8])] = [
-        ("paypal", PackageResources.paypal_yaml), ("glewlwyd", PackageResources.glewlwyd_yaml),
+        ("paypal", PackageResources.paypal_yaml), ("google", PackageResources.google_yaml),
+        ("apple", PackageResources.apple_yaml), ("microsoft", PackageResources.microsoft_yaml),
+        ("okta", PackageResources.okta_yaml), ("glewlwyd", PackageResources.glewlwyd_yaml),
         ("idpy-oidc", PackageResources.idpy_oidc_yaml),
         ("django-oauth-toolkit", PackageResources.django_oauth_toolkit_yaml),
     ]

@@ -58,6 +58,8 @@ extension ProviderSheet {
             Fact("basic_encoding", settings.client.basicEncoding.rawValue),
             Fact("scopes", settings.scopes.joined(separator: " ")), Fact("pkce", settings.pkce.rawValue),
             Fact("nonce", settings.nonce.rawValue), Fact("id_token", settings.idToken.rawValue),
+            Fact("id_token_algorithms", settings.idTokenAlgorithms.joined(separator: " ")),
+            Fact("authorization_parameters", ProviderSheet.text(settings.authorizationParameters)),
             Fact("redirect_uri", settings.redirectURI),
             Fact("access_tokens", settings.handsOutAccessTokens ? "on" : "off"),
             Fact("refresh", settings.refresh.policy.rawValue + " every " + durationText(settings.refresh.interval)),
@@ -77,7 +79,7 @@ extension ProviderSheet {
             Fact("environment \(environment.environment.rawValue)", environment.apiURL ?? "api_url must be given")
         }
         let facts = [
-            Fact("token_endpoint", presets.endpoints.token),
+            Fact("issuer", presets.issuer), Fact("token_endpoint", presets.endpoints.token),
             Fact("authorization_endpoint", presets.endpoints.authorization),
             Fact("userinfo_endpoint", presets.endpoints.userinfo ?? presets.userinfoSchemas.first?.text),
             // A profile without endpoints of its own leaves this one to the configuration too.
@@ -86,6 +88,9 @@ extension ProviderSheet {
             Fact("token_endpoint_auth_method", presets.authentication.rawValue),
             Fact("basic_encoding", presets.basicEncoding.rawValue), Fact("pkce", presets.pkce.rawValue),
             Fact("nonce", presets.nonce.rawValue), Fact("id_token", presets.idToken.rawValue),
+            Fact("id_token_algorithms", presets.idTokenAlgorithms?.joined(separator: " ")),
+            Fact("authorization_parameters", ProviderSheet.text(presets.authorizationParameters)),
+            Fact("refresh_token_scope", presets.refreshTokenScope),
             Fact("refresh_token_reuse", reuseText(presets.refreshTokenReuse)),
             Fact("idle_life", presets.idleLife.map(durationText)),
             Fact("default_lifetime", presets.defaultLifetime.map(durationText)),
@@ -106,6 +111,11 @@ extension ProviderSheet {
             codeRefusals: profile.codeErrors.map(Refusal.init),
             refreshRefusals: profile.refreshErrors.map(Refusal.init),
             claims: profile.claims.map { Fact($0.claim, $0.from.joined(separator: ", ")) })
+    }
+
+    /// `access_type=offline, prompt=consent`; nil for none.
+    private static func text(_ parameters: [NamedText]) -> String? {
+        parameters.isEmpty ? nil : parameters.map { "\($0.name)=\($0.text)" }.joined(separator: ", ")
     }
 
     private static func text(_ timeouts: Settings.ProviderTimeouts) -> String {

@@ -34,7 +34,10 @@ struct NotYetBuilt: Sendable {
         .init("providers.*.private_key", .written, "client assertions are not built yet; leave it out"),
         .init("providers.*.client_certificate", .written, "client certificates are not built yet; leave it out"),
         .init("providers.*.authorization_parameters", .moreThan(0), "hosted flows are not built yet; leave it out"),
-        .init("providers.*.revocation_scope", .oneOf(["grant"]), "revocation is not built yet; leave it out"),
+        .init(
+            "providers.*.revocation_scope", .oneOf(["grant"]),
+            "holding a revocation back is not built yet; write token: one withdrawal then ends all that the person granted"
+        ),
     ]
 
     /// Reports each setting of `context` that needs what is not there yet.

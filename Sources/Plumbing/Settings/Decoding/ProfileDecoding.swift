@@ -68,6 +68,7 @@ extension ProfileSettings {
 extension ProfilePresets {
     fileprivate init(_ section: inout SectionReader) {
         environments = section.namedSections("environments").compactMap(Self.environment)
+        issuer = section.endpoint("issuer")
         endpoints = ProviderEndpoints(
             token: section.text("token_endpoint"), authorization: section.text("authorization_endpoint"),
             userinfo: section.text("userinfo_endpoint"), jwks: section.text("jwks_uri"),
@@ -79,6 +80,9 @@ extension ProfilePresets {
         pkce = section.choice("pkce", of: ProviderSettings.PKCE.self) ?? .required
         nonce = section.choice("nonce", of: ProviderSettings.Nonce.self) ?? .optional
         idToken = section.choice("id_token", of: ProviderSettings.IDToken.self) ?? .required
+        idTokenAlgorithms = section.algorithms("id_token_algorithms", of: ProviderSettings.knownIDTokenAlgorithms)
+        authorizationParameters = section.namedTexts("authorization_parameters") ?? []
+        refreshTokenScope = section.text("refresh_token_scope")
         refreshTokenReuse = section.refreshTokenReuse("refresh_token_reuse") ?? .forbidden
         idleLife = section.duration("idle_life")
         defaultLifetime = section.duration("default_lifetime")

@@ -17,15 +17,17 @@ extension ProviderSettings {
         if let places = section.tokenMembers("token_members") { profile.tokenMembers = places }
         let place = ProviderPlace(&section, preset: preset)
         environment = place.environment
-        issuer = section.endpoint("issuer")
+        issuer = section.endpoint("issuer") ?? preset?.presets.issuer
         endpoints = place.endpoints(&section, facts)
         client = ProviderClientSettings(&section, facts)
         scopes = section.texts("scopes", Self.scopeProblem) ?? []
-        authorizationParameters = section.namedTexts("authorization_parameters") ?? []
+        authorizationParameters = section.namedTexts("authorization_parameters") ?? facts.authorizationParameters
         pkce = section.choice("pkce", of: PKCE.self) ?? facts.pkce
         nonce = section.choice("nonce", of: Nonce.self) ?? facts.nonce
         idToken = section.choice("id_token", of: IDToken.self) ?? facts.idToken
-        idTokenAlgorithms = Self.idTokenAlgorithms(&section, allowsHS256: profile.allowsHS256)
+        idTokenAlgorithms =
+            Self.idTokenAlgorithms(&section, allowsHS256: profile.allowsHS256) ?? facts.idTokenAlgorithms
+            ?? Self.usualIDTokenAlgorithms
         trustedAudiences = section.texts("trusted_audiences") ?? []
         redirectURI = section.redirectURI("redirect_uri")
         redirectURIs = section.texts("redirect_uris", SectionReader.redirectProblem) ?? []
@@ -42,6 +44,12 @@ extension ProviderSettings {
         timeouts = ProviderTimeouts(section.section("timeouts"))
         rateLimit = section.rate("rate_limit")
         connection = ProviderConnectionSettings(&section)
+        checkRefreshScope(section, facts)
+        if !section.has("revocation_scope") {
+            // A preset's word counts as written where the checks ask what is built.
+            let path = section.path.appending(.key("revocation_scope"))
+            section.context.record(path, section.place, value: revocationScope.rawValue)
+        }
         checkIdentity(section)
     }
 
@@ -89,10 +97,22 @@ extension ProviderSettings {
         return isScope ? nil : "is no scope; write each as an entry of the list, without blanks and quotes"
     }
 
-    private static func idTokenAlgorithms(_ section: inout SectionReader, allowsHS256: Bool) -> [String] {
-        let defaults = ["RS256", "PS256", "ES256", "EdDSA"]
-        let known = defaults + ["RS384", "RS512", "PS384", "PS512", "ES384", "ES512"] + (allowsHS256 ? ["HS256"] : [])
-        return section.algorithms("id_token_algorithms", of: known) ?? defaults
+    private static let usualIDTokenAlgorithms = ["RS256", "PS256", "ES256", "EdDSA"]
+    /// Those with a public key.
+    static let knownIDTokenAlgorithms =
+        usualIDTokenAlgorithms + ["RS384", "RS512", "PS384", "PS512", "ES384", "ES512"]
+
+    private static func idTokenAlgorithms(_ section: inout SectionReader, allowsHS256: Bool) -> [String]? {
+        section.algorithms("id_token_algorithms", of: knownIDTokenAlgorithms + (allowsHS256 ? ["HS256"] : []))
+    }
+
+    /// What must be asked for to get a refresh token.
+    private func checkRefreshScope(_ section: SectionReader, _ facts: ProfilePresets) {
+        guard let scope = facts.refreshTokenScope, !scopes.contains(scope) else { return }
+        let path = section.path.appending(.key("scopes"))
+        section.context.warn(
+            path, section.context.place(of: path) ?? section.place,
+            "without \(scope) the provider gives no refresh token, and a grant ends with its first access token")
     }
 
     private static func profileMaxAge(_ given: SectionReader) -> Duration {

@@ -4,6 +4,8 @@
 package struct ProfilePresets: Sendable {
     /// Environments in the order of the file; empty: the provider has none.
     package var environments: [EnvironmentPreset]
+    /// Of a provider that is in one place.
+    package var issuer: String?
     /// With `{api_url}` in place of the API's address.
     package var endpoints: ProviderEndpoints
     /// Name of a userinfo schema → endpoint with `{api_url}`; the first is the default.
@@ -13,6 +15,12 @@ package struct ProfilePresets: Sendable {
     package var pkce: ProviderSettings.PKCE
     package var nonce: ProviderSettings.Nonce
     package var idToken: ProviderSettings.IDToken
+    /// Nil: what every provider has.
+    package var idTokenAlgorithms: [String]?
+    /// What belongs into the request for a code, such as what brings a refresh token.
+    package var authorizationParameters: [NamedText]
+    /// The scope without which there is no refresh token; nil where it is not a scope that decides.
+    package var refreshTokenScope: String?
     package var refreshTokenReuse: RefreshTokenReuse
     package var idleLife: Duration?
     package var defaultLifetime: Duration?

@@ -36,6 +36,9 @@ private let understood = [
         "simulate --fault slow=3@refresh --listen 127.0.0.1:0 --fault dead_code",
         .simulate(SimulateOptions(listen: "127.0.0.1:0", faults: ["slow=3@refresh", "dead_code"]))),
     Understood("simulate --list-faults --json", .simulate(SimulateOptions(listsFaults: true)), json: true),
+    Understood(
+        "simulate --id-tokens ES256 --signed-userinfo",
+        .simulate(SimulateOptions(idTokens: .es256, signsUserinfo: true))),
     Understood("simulate --environment sandbox", .simulate(SimulateOptions(environment: .sandbox))),
     Understood("refresh \(first)", .refresh(ids(first), isForced: false)),
     Understood("refresh \(first) \(second)", .refresh(ids(first, second), isForced: false)),
@@ -202,6 +205,7 @@ private let refused = [
     Refused(
         "refresh CNS_1", "the ID 'CNS_1' is not 'cns_' and 32 lower-case hexadecimal digits", help: "refresh "),
     Refused("refresh -", "the ID '-' is not 'cns_' and 32 lower-case hexadecimal digits", help: "refresh "),
+    Refused("simulate --signed-userinfo", "'--signed-userinfo' needs '--id-tokens'", help: "simulate "),
     Refused(
         "simulate --refresh-tokens rotatin",
         "'--refresh-tokens' 'rotatin' is not known; did you mean 'rotating'?; known: static, rotating, "

@@ -76,6 +76,22 @@ package final class SimulatedProvider: Sendable {
         }
     }
 
+    /// A fresh code for a request that had a nonce, a code challenge of the method S256, or both; for the first person.
+    package func issueCode(nonce: String?, challenge: String?) -> String {
+        var request = CodeRequest(nonce: nonce)
+        request.binding.challenge = challenge.map { .s256($0) }
+        let (asked, now) = (request, milliseconds())
+        return simulation.withLock { $0.state.issueCode(asked, at: now) }
+    }
+
+    /// Signs ID tokens with a new key from now on.
+    ///
+    /// - Parameter keepsOld: whether the key set holds the old ones too.
+    /// - Throws: `CryptoUnavailable` where OpenSSL makes none.
+    package func rotateKeys(keepsOld: Bool) throws {
+        try simulation.withLock { try $0.keys?.rotate(keepsOld: keepsOld) }
+    }
+
     /// The JSON that PayPal's SDK hands to an app with that code.
     package func sdkResponse(code: String, environment: String) -> [UInt8] {
         Simulation.authorization(code, environment).serialized(.compact)

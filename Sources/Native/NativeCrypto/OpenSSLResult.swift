@@ -6,6 +6,8 @@ package struct CryptoUnavailable: Error, Sendable, Equatable, CustomStringConver
     /// As OpenSSL names it, such as `AES-256-GCM`.
     package let algorithm: String
 
+    package init(algorithm: String) { self.algorithm = algorithm }
+
     package var description: String {
         "OpenSSL gives no \(algorithm): look at its configuration (`openssl version -d`, OPENSSL_CONF)"
     }

@@ -36,6 +36,31 @@ internal import COpenSSL
         bits = unsafe Int(EVP_PKEY_get_bits(key))
     }
 
+    /// A new key from the random generator, with the exponent 65,537. It takes a tenth of a second and more.
+    /// - Parameter bits: of the modulus, from 2,048.
+    /// - Throws: ``CryptoUnavailable`` where OpenSSL makes none of that size.
+    package convenience init(bits: Int) throws(CryptoUnavailable) {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else {
+            throw CryptoUnavailable(algorithm: "RSA")
+        }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var made: OpaquePointer?
+        guard bits >= 2048, unsafe EVP_PKEY_keygen_init(context) == 1,
+            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(clamping: bits)) == 1,
+            unsafe EVP_PKEY_generate(context, &made) == 1, let key = unsafe made,
+            let whole = unsafe RSAPrivateKey(owning: key)
+        else { throw CryptoUnavailable(algorithm: "RSA of \(bits) bits") }
+        self.init(whole)
+    }
+
+    private init(_ other: RSAPrivateKey) {
+        check(unsafe EVP_PKEY_up_ref(other.key), "EVP_PKEY_up_ref")
+        unsafe key = other.key
+        modulus = other.modulus
+        exponent = other.exponent
+        bits = other.bits
+    }
+
     deinit { unsafe EVP_PKEY_free(key) }
 
     private static func isWhole(_ key: OpaquePointer) -> Bool {

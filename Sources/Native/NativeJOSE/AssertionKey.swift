@@ -16,8 +16,16 @@ package final class AssertionKey: Sendable, CustomStringConvertible, CustomRefle
     ///   - pem: the file's bytes; whoever read them wipes them.
     ///   - algorithm: nil for the usual one of the key: RS256 or ES256.
     /// - Throws: ``AssertionKeyRefusal``.
-    package init(pem: [UInt8], algorithm: JOSEAlgorithm? = nil) throws(AssertionKeyRefusal) {
+    package convenience init(pem: [UInt8], algorithm: JOSEAlgorithm? = nil) throws(AssertionKeyRefusal) {
+        let key: PEMPrivateKey
         do throws(PEMRefusal) { key = try PEMPrivateKey(pem) } catch { throw .pem(error) }
+        try self.init(key: key, algorithm: algorithm)
+    }
+
+    /// A key that is there already, such as one that was just made.
+    /// - Throws: ``AssertionKeyRefusal``, but never `pem`.
+    package init(key: PEMPrivateKey, algorithm: JOSEAlgorithm?) throws(AssertionKeyRefusal) {
+        self.key = key
         do throws(KeyRefusal) {
             switch key {
             case .rsa(let key):
@@ -66,7 +74,8 @@ package final class AssertionKey: Sendable, CustomStringConvertible, CustomRefle
         return message + "." + Base64.urlSafe.text(of: signature(over: Array(message.utf8)))
     }
 
-    private func signature(over message: [UInt8]) -> [UInt8] {
+    /// The signature as JOSE has it, over a message that was put together elsewhere.
+    package func signature(over message: [UInt8]) -> [UInt8] {
         switch key {
         case .rsa(let key): key.signature(over: message, algorithm == .ps256 ? .pss : .pkcs1)
         case .p256(let key): key.signature(over: message)

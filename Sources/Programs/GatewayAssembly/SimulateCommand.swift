@@ -2,6 +2,7 @@
 import CommandLineEdge
 import Glibc
 import Lifecycle
+import NativeCrypto
 import NativeEventLoop
 import NativeHTTPServer
 import NativeSystem
@@ -24,7 +25,7 @@ enum SimulateCommand {
             defer { signals.stop() }
             let loops = try EventLoopGroup.start(name: "provider", count: 1)
             defer { loops.stop() }
-            let provider = try await start(on: loops, host: address.host, port: address.port, options(wanted))
+            let provider = try await start(on: loops, host: address.host, port: address.port, try options(wanted))
             for fault in wanted.faults { try provider.setFault(fault, times: nil) }
             let ready = ReadyOutput.simulator(
                 provider: provider.url, client: SimulatorOptions.defaultClientID,
@@ -49,10 +50,14 @@ enum SimulateCommand {
             milliseconds: wallClockMilliseconds)
     }
 
-    private static func options(_ wanted: SimulateOptions) -> SimulatorOptions {
+    private static func options(_ wanted: SimulateOptions) throws(CryptoUnavailable) -> SimulatorOptions {
         var options = SimulatorOptions()
         if let mode = RefreshMode(wanted.refreshTokens.text) { options.refreshMode = mode }
         options.environment = wanted.environment.rawValue
+        if let algorithm = wanted.idTokens.flatMap({ IDTokenSigning(rawValue: $0.rawValue) }) {
+            options.signingKeys = try SigningKeys(algorithm)
+        }
+        options.signsUserinfo = wanted.signsUserinfo
         return options
     }
 

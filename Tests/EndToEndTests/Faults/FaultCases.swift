@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import SimulatedProvider
 
 /// Every fault of the simulated provider with what the gateway makes of it; `Config/faults.md` is made of these lines.
 enum FaultCases {
-    static let all = shapes + documents + forms + unreadable + dead + refused + trouble + wire + profiles + revocations
+    static let all =
+        shapes + documents + forms + unreadable + dead + refused + trouble + wire + profiles + idTokens
+        + revocations
 
     private static func taken(_ fault: String, _ exchange: ExchangeEnd = .kept) -> FaultCase {
         FaultCase(fault, exchange: exchange, refresh: .refreshed)
@@ -49,6 +52,11 @@ enum FaultCases {
         taken("scope_number", .kept(scopes: 5)),
         taken("scope_missing", .kept(scopes: 5)),
     ]
+
+    /// At a provider whose ID tokens are ignored, as PayPal's are.
+    static let idTokens = FaultTable.list.filter { fault in
+        fault.group.contains("ID tokens") && !fault.places.contains(.keys)
+    }.map { taken($0.name) }
 
     static let documents = [
         taken("error_beside_token"),

@@ -8,14 +8,36 @@ enum FaultsPage {
         var groups: [String] = []
         for fault in FaultTable.list where !groups.contains(fault.group) { groups.append(fault.group) }
         for group in groups {
-            page += "\n## \(group)\n\n"
+            page += "\n## \(group)\n\n" + (note(of: group) ?? "")
+            let faults = FaultTable.list.filter { $0.group == group }
+            guard FaultCases.all.contains(where: { item in faults.contains { $0.name == item.name } }) else {
+                page += row(["fault", "what happens", "place"]) + row(["---", "---", "---"])
+                for fault in faults {
+                    page += row([
+                        "`\(fault.name)`", fault.sentence, fault.places.map(\.rawValue).joined(separator: ", "),
+                    ])
+                }
+                continue
+            }
             page += row(["fault", "what happens", "exchange", "new consent screen", "refresh", "profile", "revocation"])
             page += row(Array(repeating: "---", count: 7))
-            for fault in FaultTable.list where fault.group == group {
+            for fault in faults {
                 for item in FaultCases.all where item.name == fault.name { page += row(of: item, fault) }
             }
         }
         return page
+    }
+
+    private static func note(of group: String) -> String? {
+        if group.contains("ID tokens") {
+            return """
+                They need `simulate --id-tokens ES256` (or RS256, PS256), and strike at `/token`, where ID tokens are issued.
+                With `id_token: ignored`, as here, they are passed over.
+
+
+                """
+        }
+        return group.contains("key sets") ? "For everybody only: no code asks for these documents.\n\n" : nil
     }
 
     private static func row(of item: FaultCase, _ fault: FaultDescription) -> String {

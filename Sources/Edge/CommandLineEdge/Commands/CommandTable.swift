@@ -87,6 +87,10 @@ extension CommandTable {
             OptionEntry(
                 name: "--environment", value: "NAME",
                 summary: "what its authorization responses name: mock (default), sandbox or live"),
+            OptionEntry(
+                name: "--id-tokens", value: "ALGORITHM",
+                summary: "issue ID tokens at OpenID's endpoints, signed ES256, RS256 or PS256 with a key made now"),
+            OptionEntry(name: "--signed-userinfo", summary: "sign profiles there too"),
         ],
         readsConfiguration: false)
 

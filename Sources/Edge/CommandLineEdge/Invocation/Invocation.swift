@@ -78,7 +78,13 @@ package struct SimulateOptions: Sendable, Equatable {
     /// The environment that its authorization responses name.
     package var environment: Environment
 
+    /// How ID tokens are signed; nil: none are issued.
+    package var idTokens: IDTokens?
+    /// Whether OpenID's userinfo endpoint answers with a signed token.
+    package var signsUserinfo: Bool
+
     package enum Environment: String, Sendable, CaseIterable { case live, sandbox, mock }
+    package enum IDTokens: String, Sendable, CaseIterable { case es256 = "ES256", rs256 = "RS256", ps256 = "PS256" }
 
     /// What becomes of a refresh token that was used: `static`, `rotating`, `reuse_detection` or `grace:SECONDS`.
     package struct RefreshTokens: Sendable, Equatable {
@@ -105,13 +111,16 @@ package struct SimulateOptions: Sendable, Equatable {
 
     package init(
         listen: String = SimulateOptions.defaultListen, faults: [String] = [], listsFaults: Bool = false,
-        refreshTokens: RefreshTokens = .fixed, environment: Environment = .mock
+        refreshTokens: RefreshTokens = .fixed, environment: Environment = .mock, idTokens: IDTokens? = nil,
+        signsUserinfo: Bool = false
     ) {
         self.listen = listen
         self.faults = faults
         self.listsFaults = listsFaults
         self.refreshTokens = refreshTokens
         self.environment = environment
+        self.idTokens = idTokens
+        self.signsUserinfo = signsUserinfo
     }
 
     package static let defaultListen = "127.0.0.1:9400"

@@ -60,6 +60,15 @@ struct CommandBuilder {
                 SimulateOptions.Environment(rawValue: name), name, what: "'--environment'",
                 among: SimulateOptions.Environment.allCases.map(\.rawValue))
         }
+        if let name = arguments.value("--id-tokens") {
+            options.idTokens = try known(
+                SimulateOptions.IDTokens(rawValue: name), name, what: "'--id-tokens'",
+                among: SimulateOptions.IDTokens.allCases.map(\.rawValue))
+        }
+        options.signsUserinfo = arguments.isSet("--signed-userinfo")
+        if options.signsUserinfo, options.idTokens == nil {
+            throw .optionNeeds("--signed-userinfo", "'--id-tokens'", command: words)
+        }
         return options
     }
 

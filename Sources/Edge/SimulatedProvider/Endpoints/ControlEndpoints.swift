@@ -3,8 +3,9 @@ import NativeJSON
 
 /// `/simulator/…`: what no real provider has, for scripts and tests that play the person at the consent screen.
 extension Simulation {
-    /// `POST /simulator/codes {"person"?, "scopes"?: [TEXT], "client_id"?, "fault"?, "environment"?}`: a fresh code,
-    /// bare and in the answer that PayPal's SDK gives an app. An empty body asks for the usual.
+    /// `POST /simulator/codes {"person"?, "scopes"?: [TEXT], "client_id"?, "nonce"?, "code_challenge"?, "fault"?,
+    /// "environment"?}`: a fresh code, bare and in the answer that PayPal's SDK gives an app. An empty body asks for the
+    /// usual; the challenge is of the method S256.
     mutating func issueCode(_ call: SimulatedCall, at now: Int64) -> SimulatedAnswer {
         do throws(ControlError) {
             let body = try Self.object(in: call.body)
@@ -14,6 +15,8 @@ extension Simulation {
             }
             request.scopes = body["scopes"]?.array?.compactMap(\.string)
             request.binding.clientID = try Self.text("client_id", in: body)
+            request.binding.challenge = try Self.text("code_challenge", in: body).map { .s256($0) }
+            request.nonce = try Self.text("nonce", in: body)
             request.fault = try Self.fault(in: body, asked: .byCode)
             let code = state.issueCode(request, at: now)
             let environment = try Self.text("environment", in: body) ?? options.environment
@@ -71,6 +74,20 @@ extension Simulation {
             ["fault": JSONValue(fault.description), "times": remaining.json]
         }
         return SimulatedAnswer(status: 200, json: ["set": .array(set), "known": .array(known)])
+    }
+
+    /// `POST /simulator/keys {"keep"?: BOOLEAN}`: a new key signs ID tokens from now on. The key set holds the old ones
+    /// too, but for `"keep": false`. Answers the key set; 409 where no ID tokens are issued.
+    mutating func rotateKeys(_ call: SimulatedCall) -> SimulatedAnswer {
+        guard keys != nil else { return SimulatedAnswer(status: 409, json: ["error": "no_id_tokens"]) }
+        do throws(ControlError) {
+            let keep = try Self.object(in: call.body)["keep"]
+            if let keep, keep.boolean == nil { throw ControlError("\"keep\" is neither true nor false") }
+            do { try keys?.rotate(keepsOld: keep?.boolean ?? true) } catch { return .unavailable }
+            return keySet
+        } catch {
+            return error.answer
+        }
     }
 
     private static func object(in body: [UInt8]) throws(ControlError) -> JSONValue {

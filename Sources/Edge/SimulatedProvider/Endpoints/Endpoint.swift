@@ -32,6 +32,7 @@ enum Route: Sendable {
     case log
     case setFault
     case listFaults
+    case rotateKeys
     case none
     /// The path is known, the method is not.
     case wrongMethod
@@ -56,6 +57,7 @@ enum Route: Sendable {
         case ("GET", "/simulator/log"): self = .log
         case ("POST", "/simulator/faults"): self = .setFault
         case ("GET", "/simulator/faults"): self = .listFaults
+        case ("POST", "/simulator/keys"): self = .rotateKeys
         default: self = Self.paths.contains(call.path) ? .wrongMethod : .none
         }
     }
@@ -65,6 +67,7 @@ enum Route: Sendable {
         "/v1/identity/openidconnect/userinfo", "/v1/identity/oauth2/userinfo", "/v1/oauth2/token/terminate",
         "/v1/identity/openidconnect/revoke", "/token", "/userinfo", "/revoke", "/.well-known/openid-configuration",
         "/jwks", "/authorize", "/signin/authorize", "/simulator/codes", "/simulator/log", "/simulator/faults",
+        "/simulator/keys",
     ]
 
     var endpoint: Endpoint {
@@ -80,7 +83,7 @@ enum Route: Sendable {
         case .discovery: .discovery
         case .keys: .keys
         case .authorize: .authorize
-        case .issueCode, .log, .setFault, .listFaults: .simulator
+        case .issueCode, .log, .setFault, .listFaults, .rotateKeys: .simulator
         case .none, .wrongMethod: .unknown
         }
     }
@@ -92,7 +95,9 @@ enum Route: Sendable {
         case .refresh: .refresh
         case .userinfo: .userinfo
         case .revoke: .revoke
-        case .discovery, .keys, .authorize: .metadata
+        case .discovery: .discovery
+        case .keys: .keys
+        case .authorize: .authorize
         case .token, .simulator, .unknown: nil
         }
     }

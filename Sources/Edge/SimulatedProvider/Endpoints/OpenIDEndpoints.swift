@@ -3,7 +3,7 @@ import NativeJSON
 
 /// Discovery, keys and the authorization page of an OpenID provider.
 extension Simulation {
-    /// OpenID Connect Discovery section 3. No ID tokens are issued, so no algorithm is named for them.
+    /// OpenID Connect Discovery section 3. Without keys no ID tokens are issued, and no algorithm is named for them.
     var discovery: SimulatedAnswer {
         var document: JSONValue = ["issuer": JSONValue(issuer)]
         document.set("authorization_endpoint", issuer + "/authorize")
@@ -14,7 +14,9 @@ extension Simulation {
         document.set("response_types_supported", ["code"])
         document.set("grant_types_supported", ["authorization_code", "refresh_token"])
         document.set("subject_types_supported", ["public"])
-        document.set("id_token_signing_alg_values_supported", [String]())
+        let algorithms = keys.map { [$0.signing.rawValue] } ?? []
+        document.set("id_token_signing_alg_values_supported", algorithms)
+        if options.signsUserinfo { document.set("userinfo_signing_alg_values_supported", algorithms) }
         document.set("token_endpoint_auth_methods_supported", ["client_secret_basic", "client_secret_post"])
         document.set("code_challenge_methods_supported", ["S256", "plain"])
         document.set("scopes_supported", options.scopes)
@@ -22,8 +24,8 @@ extension Simulation {
         return SimulatedAnswer(status: 200, json: document)
     }
 
-    /// A key set without keys: this provider signs nothing.
-    var keys: SimulatedAnswer { SimulatedAnswer(status: 200, json: ["keys": []]) }
+    /// The key set; without keys where this provider signs nothing.
+    var keySet: SimulatedAnswer { SimulatedAnswer(status: 200, json: keys?.json ?? ["keys": []]) }
 
     /// Consents at once, in the name of `login_hint` or the first person, and sends the browser back with a code
     /// (RFC 6749 section 4.1.2, with `iss` of RFC 9207). A request that cannot be sent back gets a 400.
@@ -38,6 +40,7 @@ extension Simulation {
         if let challenge = query["code_challenge"] {
             request.binding.challenge = query["code_challenge_method"] == "S256" ? .s256(challenge) : .plain(challenge)
         }
+        request.nonce = query["nonce"]
         let code = state.issueCode(request, at: now)
         var location = redirectURI + (redirectURI.contains("?") ? "&" : "?") + "code=" + FormPairs.encode(code)
         if let text = query["state"] { location += "&state=" + FormPairs.encode(text) }

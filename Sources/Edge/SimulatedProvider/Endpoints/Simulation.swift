@@ -19,6 +19,10 @@ package struct Simulation: Sendable {
     var state: ProviderState
     var log: CallLog
     var faults = FaultSchedule()
+    /// Those that ID tokens are signed with now.
+    var keys: SigningKeys?
+    /// What a fault does to the ID token of the call under way.
+    var idTokenBend: IDTokenBend?
     /// How often a fault has struck the calls of one code, by grant and fault.
     private var strikes: BoundedTable<Int>
 
@@ -26,6 +30,7 @@ package struct Simulation: Sendable {
         self.options = options
         state = ProviderState(options: options, random: random)
         log = CallLog(options: options)
+        keys = options.signingKeys
         strikes = BoundedTable(capacity: options.capacity)
         if let fault = options.fault { faults.add(fault, times: nil) }
     }
@@ -68,7 +73,11 @@ package struct Simulation: Sendable {
         var regular = SimulatedAnswer.unavailable
         if effect.isProcessed || refusal != nil {
             state.isRotating = effect.isRotating
+            idTokenBend = effect.idTokenBend
+            // Without a new key the old one goes on: the call has its effect all the same.
+            if let newKeys = effect.newKeys { try? keys?.rotate(keepsOld: newKeys == .besideOld) }
             regular = answer(route, call, refusal: refusal, at: now)
+            idTokenBend = nil
             state.isRotating = false
         }
         switch effect.end {
@@ -119,12 +128,13 @@ package struct Simulation: Sendable {
         case .userinfo(_, let schema): return userinfo(call, schema, dialect(of: route), at: now)
         case .revoke(_, let form): return revoke(call, form, dialect(of: route))
         case .discovery: return discovery
-        case .keys: return keys
+        case .keys: return keySet
         case .authorize: return authorize(call, at: now)
         case .issueCode: return issueCode(call, at: now)
         case .log: return logAnswer(call)
         case .setFault: return setFault(call)
         case .listFaults: return faultsAnswer
+        case .rotateKeys: return rotateKeys(call)
         case .none: return SimulatedAnswer(status: 404, json: ["error": "not_found"])
         case .wrongMethod: return SimulatedAnswer(status: 405, json: ["error": "method_not_allowed"])
         }

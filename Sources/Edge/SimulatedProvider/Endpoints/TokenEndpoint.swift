@@ -13,10 +13,12 @@ extension Simulation {
             switch route.endpoint {
             case .exchange:
                 let issued = try exchange(form, clientID, at: now)
-                return dialect.answer(issued, isRefresh: false, nonce: state.randomText())
+                return dialect.answer(
+                    issued, isRefresh: false, nonce: state.randomText(), idToken: idToken(for: issued, at: now))
             case .refresh:
                 let issued = try refresh(form, clientID, at: now)
-                return dialect.answer(issued, isRefresh: true, nonce: state.randomText())
+                return dialect.answer(
+                    issued, isRefresh: true, nonce: state.randomText(), idToken: idToken(for: issued, at: now))
             default: throw .grantTypeUnsupported
             }
         } catch {

@@ -17,8 +17,12 @@ extension Simulation {
     ) -> SimulatedAnswer {
         do throws(Refusal) {
             guard let token = call.bearerToken else { throw .accessTokenDead }
-            let (person, scopes) = try state.holder(of: token, at: now)
-            return SimulatedAnswer(status: 200, json: schema.profile(of: person, scopes: Set(scopes)))
+            let (person, scopes, clientID) = try state.holder(of: token, at: now)
+            let profile = schema.profile(of: person, scopes: Set(scopes))
+            if case .standard = schema, options.signsUserinfo, let keys {
+                return signed(profile, for: clientID, keys)
+            }
+            return SimulatedAnswer(status: 200, json: profile)
         } catch {
             return dialect.answer(error)
         }

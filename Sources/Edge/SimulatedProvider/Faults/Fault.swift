@@ -64,8 +64,11 @@ package enum FaultPlace: String, Sendable, CaseIterable {
     case refresh
     case userinfo
     case revoke
-    /// Discovery, keys and the authorization page.
-    case metadata
+    case discovery
+    /// The key set.
+    case keys = "jwks"
+    /// The authorization page.
+    case authorize
 }
 
 /// Why a text names no fault.

@@ -45,10 +45,20 @@ struct FaultEffect: Sendable {
         case raw(@Sendable (SimulatedAnswer) -> RawAnswer)
     }
 
+    enum NewKeys: Sendable {
+        /// The old ones are gone from the key set.
+        case alone
+        case besideOld
+    }
+
     /// Whether the call has its effect: the code is spent, the token rotated.
     var isProcessed = true
     /// Whether a refresh brings a new refresh token and ends the old one, whatever the provider's mode.
     var isRotating = false
+    /// New keys for ID tokens before the call has its effect.
+    var newKeys: NewKeys?
+    /// What becomes of the ID token before it is signed.
+    var idTokenBend: IDTokenBend?
     /// The time between the effect and the end.
     var delay = Duration.zero
     let end: End

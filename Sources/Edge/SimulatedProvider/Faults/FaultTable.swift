@@ -44,6 +44,9 @@ package enum FaultTable {
         FaultGroup(title: "Trouble at the provider", rows: troubleRows),
         FaultGroup(title: "Trouble on the wire", rows: wireRows),
         FaultGroup(title: "Profiles", rows: profileRows),
+        FaultGroup(title: "ID tokens", rows: idTokenRows),
+        FaultGroup(title: "Signatures and keys of ID tokens", rows: idTokenKeyRows),
+        FaultGroup(title: "Discovery and key sets", rows: keySetRows),
         FaultGroup(title: "Revocation", rows: revocationRows),
     ]
 

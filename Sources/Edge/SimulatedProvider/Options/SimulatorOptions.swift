@@ -15,6 +15,12 @@ package struct SimulatorOptions: Sendable {
     package var codeLifetime = 180
     /// Seconds that an access token works for; PayPal's live from 900 to 28,800.
     package var accessTokenLifetime = 900
+    /// With what ID tokens are signed, at OpenID's endpoints; nil: none are issued.
+    package var signingKeys: SigningKeys?
+    /// Seconds that an ID token is good for.
+    package var idTokenLifetime = 3600
+    /// Whether OpenID's userinfo endpoint answers with a signed token; it needs `signingKeys`.
+    package var signsUserinfo = false
     /// What a code grants that names no scopes.
     package var scopes = [
         "openid", "profile", "email", "address", "phone", "https://uri.paypal.com/services/paypalattributes",

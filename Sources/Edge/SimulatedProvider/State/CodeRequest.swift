@@ -7,6 +7,8 @@ struct CodeRequest: Sendable {
     /// Nil for the scopes of the options.
     var scopes: [String]?
     var binding = CodeBinding()
+    /// What the ID token is to repeat.
+    var nonce: String?
     /// A fault that the code is to ask for when it is redeemed.
     var fault: Fault?
 }

@@ -13,6 +13,8 @@ struct Grant: Sendable {
     let clientID: String
     /// The fault that the code asked for.
     let fault: Fault?
+    /// Milliseconds since 1970.
+    let openedAt: Int64
     /// The newest are kept; older ones work no more.
     var accessTokens: [AccessToken] = []
     var refreshToken: String

@@ -9,6 +9,7 @@ struct ProviderState: Sendable {
         var person: Person
         var scopes: [String]
         var binding = CodeBinding()
+        var nonce: String?
         /// Milliseconds since 1970 from which on it is dead.
         var end: Int64
         /// The grant that it became.
@@ -24,6 +25,13 @@ struct ProviderState: Sendable {
         /// Seconds.
         let lifetime: Int
         let fault: Fault?
+        // What an ID token says besides.
+        let person: Person
+        let clientID: String
+        /// Of the request for the code; only with the code.
+        let nonce: String?
+        /// Milliseconds since 1970: when the code became tokens.
+        let authenticatedAt: Int64
     }
 
     let options: SimulatorOptions
@@ -56,7 +64,7 @@ struct ProviderState: Sendable {
             text,
             Code(
                 person: request.person.map(People.named) ?? People.first, scopes: request.scopes ?? options.scopes,
-                binding: request.binding, end: now + Int64(options.codeLifetime) * 1000))
+                binding: request.binding, nonce: request.nonce, end: now + Int64(options.codeLifetime) * 1000))
         return text
     }
 
@@ -68,7 +76,8 @@ struct ProviderState: Sendable {
         let said: CodeText
         do { said = try CodeText(use.code) } catch { throw .requestInvalid(error.description) }
         if options.constantCodes.contains(where: { use.code.hasPrefix($0) }) {
-            return open(person: People.first, scopes: options.scopes, use.clientID, said.fault, at: now).issued
+            let code = Code(person: People.first, scopes: options.scopes, end: now + 1)
+            return open(code, use.clientID, said.fault, at: now).issued
         }
         guard var code = codes[use.code] ?? selfMade(said, at: now) else { throw .codeDead }
         if let grant = code.grant {
@@ -77,7 +86,7 @@ struct ProviderState: Sendable {
         }
         guard now < code.end, code.binding.clientID.map({ $0 == use.clientID }) ?? true else { throw .codeDead }
         guard code.binding.accepts(use) else { throw .codeBoundElsewhere }
-        let (grant, issued) = open(person: code.person, scopes: code.scopes, use.clientID, said.fault, at: now)
+        let (grant, issued) = open(code, use.clientID, said.fault, at: now)
         code.grant = grant
         codes.put(use.code, code)
         return issued
@@ -90,13 +99,14 @@ struct ProviderState: Sendable {
     }
 
     private mutating func open(
-        person: Person, scopes: [String], _ clientID: String, _ fault: Fault?, at now: Int64
+        _ code: Code, _ clientID: String, _ fault: Fault?, at now: Int64
     ) -> (grant: UInt64, issued: Issued) {
         let number = nextGrant
         nextGrant += 1
         let refresh = TokenText.make(TokenText.refreshPrefix, grant: number, &random)
         grants[number] = Grant(
-            person: person, scopes: scopes, clientID: clientID, fault: fault, refreshToken: refresh)
+            person: code.person, scopes: code.scopes, clientID: clientID, fault: fault, openedAt: now,
+            refreshToken: refresh)
         if grants.count > options.capacity {
             grants[oldestGrant] = nil
             oldestGrant += 1
@@ -105,8 +115,8 @@ struct ProviderState: Sendable {
         return (
             number,
             Issued(
-                accessToken: access, refreshToken: refresh, scopes: scopes, lifetime: options.accessTokenLifetime,
-                fault: fault)
+                accessToken: access, refreshToken: refresh, scopes: code.scopes, lifetime: options.accessTokenLifetime,
+                fault: fault, person: code.person, clientID: clientID, nonce: code.nonce, authenticatedAt: now)
         )
     }
 
@@ -139,7 +149,8 @@ struct ProviderState: Sendable {
         let rotated = grant.refreshToken == text ? rotate(number, at: now) : try reuse(text, of: number, at: now)
         return Issued(
             accessToken: addAccessToken(to: number, at: now), refreshToken: rotated, scopes: grant.scopes,
-            lifetime: options.accessTokenLifetime, fault: grant.fault)
+            lifetime: options.accessTokenLifetime, fault: grant.fault, person: grant.person,
+            clientID: clientID, nonce: nil, authenticatedAt: grant.openedAt)
     }
 
     private mutating func rotate(_ number: UInt64, at now: Int64) -> String? {
@@ -171,15 +182,17 @@ struct ProviderState: Sendable {
         }
     }
 
-    /// Whose access token this is, and what it may read.
+    /// Whose access token this is, what it may read, and which client has it.
     ///
     /// - Throws: `accessTokenDead`.
-    func holder(of text: String, at now: Int64) throws(Refusal) -> (person: Person, scopes: [String]) {
+    func holder(
+        of text: String, at now: Int64
+    ) throws(Refusal) -> (person: Person, scopes: [String], clientID: String) {
         let text = TokenText.core(of: text)
         guard let number = TokenText.grant(of: text, prefix: TokenText.accessPrefix), let grant = grants[number],
             !grant.isRevoked, grant.accessTokens.contains(where: { $0.text == text && now < $0.end })
         else { throw .accessTokenDead }
-        return (grant.person, grant.scopes)
+        return (grant.person, grant.scopes, grant.clientID)
     }
 
     /// Ends what the token stands for: a refresh token its family, an access token itself. Another client's or an

@@ -78,7 +78,11 @@ enum Dialect: Sendable {
     }
 
     /// The answer to an exchange or a refresh. PayPal writes the lifetime of a refreshed token as text.
-    func answer(_ issued: ProviderState.Issued, isRefresh: Bool, nonce: String) -> SimulatedAnswer {
+    ///
+    /// - Parameter idToken: for the standard's words alone; PayPal's SDK codes bring none.
+    func answer(
+        _ issued: ProviderState.Issued, isRefresh: Bool, nonce: String, idToken: String?
+    ) -> SimulatedAnswer {
         let lifetime = JSONValue(Int64(issued.lifetime))
         var body: JSONValue = ["scope": JSONValue(issued.scopes.joined(separator: " "))]
         body.set("access_token", issued.accessToken)
@@ -86,6 +90,7 @@ enum Dialect: Sendable {
         switch self {
         case .standard:
             body.set("expires_in", lifetime)
+            if let idToken { body.set("id_token", idToken) }
         case .paypal:
             body.set("app_id", "APP-80W284485P519543T")
             body.set("expires_in", isRefresh ? JSONValue(String(issued.lifetime)) : lifetime)

@@ -23,7 +23,7 @@ extension FaultTable {
         },
         .instead(
             "unavailable", "503 Service Unavailable; the call has no effect.",
-            at: [.exchange, .refresh, .userinfo, .revoke, .metadata]
+            at: Set(FaultPlace.allCases)
         ) { _ in .unavailable },
         .instead(
             "unavailable_for", "503 with a Retry-After of NUMBER seconds (5).", number: 5, at: .callsAndRevocation

@@ -39,7 +39,8 @@ class Abilities:
         with tempfile.TemporaryDirectory(prefix="consent-gateway-test-") as folder:
             path = f"{folder}/gateway.yaml"
             with open(path, "w", encoding="utf-8") as file:
-                file.write('store: { url: "sqlite:consents.db" }\n' + providers)
+                file.write(
+                    'store: { url: "sqlite:consents.db" }\nvault: { keys: { file: vault-keys.json } }\n' + providers)
             done = subprocess.run([program(), "check", "--config", path], capture_output=True, timeout=DEADLINE)
             return done.returncode != 3
 

@@ -13,7 +13,8 @@ final class TLSServer {
     /// - Parameters:
     ///   - name: the one host that the certificate is for.
     ///   - days: how long the certificate is good from now on; −1: it ended yesterday.
-    init(name: String = "localhost", days: Int = 2) throws {
+    ///   - options: more of `openssl s_server`.
+    init(name: String = "localhost", days: Int = 2, options: [String] = []) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "curl-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         certificate = folder.appending(path: "cert.pem").path
@@ -27,9 +28,10 @@ final class TLSServer {
             "/usr/bin/openssl", "x509", "-req", "-in", request, "-signkey", key, "-out", certificate,
             "-days", String(days), "-copy_extensions", "copy",
         ]).wait()
-        process = try ChildProcess([
-            "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www",
-        ])
+        process = try ChildProcess(
+            [
+                "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www",
+            ] + options)
         var text = ""
         while !text.contains(/ACCEPT .*:[0-9]+\n/) {
             let piece = process.read()

@@ -150,4 +150,20 @@ let newYear = Instant(milliseconds: 1_767_225_600_000)
 extension RequestBuilder {
     /// With the first secret.
     convenience init(_ definition: ProviderDefinition) { self.init(definition, definition.authentications[0]) }
+
+    // At the configured endpoints.
+
+    func exchange(_ code: SecretText, _ parameters: ExchangeParameters) -> ProviderRequest {
+        exchange(code, parameters, at: definition.facts.issuer.tokenEndpoint)
+    }
+
+    func refresh(_ refreshToken: SecretText) -> ProviderRequest {
+        refresh(refreshToken, at: definition.facts.issuer.tokenEndpoint)
+    }
+
+    func revocation(_ token: SecretText, _ kind: TokenKind) -> ProviderRequest? {
+        definition.revocationEndpoint.map {
+            revocation(token, kind, at: $0, tokenEndpoint: definition.facts.issuer.tokenEndpoint)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import NativeSystem
 import Testing
 
 @testable import ProviderClients
@@ -52,6 +53,31 @@ struct RequestBuilderTests {
         #expect(!request.headers.contains { $0.name == "Authorization" })
     }
 
+    @Test("an assertion is made anew for each request, stands alone, and nothing of it comes back in a text")
+    func assertions() {
+        let count = Locked(0)
+        let maker: ClientAuthentication.AssertionMaker = { _ in
+            SecretText(
+                count.withLock {
+                    $0 += 1
+                    return "assertion-\($0)"
+                })
+        }
+        let builder = RequestBuilder(Definitions.generic(.assertion(maker)))
+        let requests = [
+            builder.refresh(SecretText("R")), builder.refresh(SecretText("R")),
+            builder.exchange(
+                SecretText("c"), ExchangeParameters(isSDKCode: false, redirectURI: nil, codeVerifier: nil)),
+        ]
+        for (index, request) in requests.enumerated() {
+            #expect(body(request).hasSuffix("&client_assertion=assertion-\(index + 1)"))
+            #expect(!body(request).contains("client_secret"))
+            #expect(!request.headers.contains { $0.name == "Authorization" })
+            #expect(request.sent.contains { $0.reveal() == "assertion-\(index + 1)" })
+            #expect(request.isOneTime)
+        }
+    }
+
     @Test("a refresh sends its token and no scope")
     func refresh() {
         let request = RequestBuilder(Definitions.payPal()).refresh(SecretText("R 1"))
@@ -67,7 +93,12 @@ struct RequestBuilderTests {
                 "Authorization: Basic SUQ6U0VDUkVU\n", ""
             ),
             (.post(secret: SecretText("s+1")), "", "&client_id=ID&client_secret=s%2B1"),
-            (.none, "", "&client_id=ID"),
+            (.none, "", "&client_id=ID"), (.certificate, "", "&client_id=ID"),
+            (
+                .assertion { SecretText("for \($0)") }, "",
+                "&client_id=ID&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
+                    + "&client_assertion=for+https%3A%2F%2Flogin.acme.test%2Ftoken"
+            ),
         ])
     func revocation(authentication: ClientAuthentication, header: String, credentials: String) throws {
         let definition = Definitions.generic(authentication, revocationEndpoint: "https://login.acme.test/revoke?v=1")
@@ -83,7 +114,6 @@ struct RequestBuilderTests {
                     """)
             #expect(request.sent.contains(SecretText("R/1+ =")))
         }
-        #expect(RequestBuilder(Definitions.generic(authentication)).revocation(SecretText("R"), .refreshToken) == nil)
     }
 
     @Test("userinfo is asked with a bearer token at the URL as it is written")

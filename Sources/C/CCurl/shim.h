@@ -15,6 +15,12 @@ static inline CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option,
     return curl_easy_setopt(easy, option, value);
 }
 
+// Copied by the library.
+static inline CURLcode ccurl_set_blob(CURL *_Nonnull easy, CURLoption option, void *_Nonnull bytes, size_t count) {
+    struct curl_blob blob = {bytes, count, CURL_BLOB_COPY};
+    return curl_easy_setopt(easy, option, &blob);
+}
+
 static inline CURLcode ccurl_set_headers(CURL *_Nonnull easy, struct curl_slist *_Nullable headers) {
     return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 }

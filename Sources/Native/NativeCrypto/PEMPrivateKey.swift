@@ -49,6 +49,6 @@ package enum PEMRefusal: String, Error, Sendable, CustomStringConvertible {
 }
 
 /// OpenSSL would ask at the terminal else (PEM_read_bio_PrivateKey(3)).
-private func noPassphrase(
+func noPassphrase(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }

@@ -10,6 +10,8 @@ package struct CurlConfiguration: Sendable {
     package var noProxy: [String]
     /// A PEM file of certificates that are trusted beside the system's.
     package var caFile: String?
+    /// Shown to servers that ask for a certificate; nil for none.
+    package var identity: CurlClientIdentity?
     /// The hashed folder that is the system's, for tests; nil: the one that libcurl names.
     var systemCertificates: String?
     /// Of an answer, in bytes, once decoded.
@@ -26,13 +28,14 @@ package struct CurlConfiguration: Sendable {
     package var connectionAge: Duration
 
     package init(
-        proxy: String? = nil, noProxy: [String] = [], caFile: String? = nil, bodyLimit: Int = 1 << 20,
-        headLimit: Int = 64 << 10, calls: Int = 4096, idleConnections: Int = 4096, idleTime: Duration = .seconds(30),
-        connectionAge: Duration = .seconds(240)
+        proxy: String? = nil, noProxy: [String] = [], caFile: String? = nil, identity: CurlClientIdentity? = nil,
+        bodyLimit: Int = 1 << 20, headLimit: Int = 64 << 10, calls: Int = 4096, idleConnections: Int = 4096,
+        idleTime: Duration = .seconds(30), connectionAge: Duration = .seconds(240)
     ) {
         self.proxy = proxy
         self.noProxy = noProxy
         self.caFile = caFile
+        self.identity = identity
         self.bodyLimit = bodyLimit
         self.headLimit = headLimit
         self.calls = calls

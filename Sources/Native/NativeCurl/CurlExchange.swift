@@ -102,7 +102,13 @@ struct CurlExchange {
     /// - Parameters:
     ///   - systemError: of the last connection that failed (errno(3)).
     ///   - verification: what OpenSSL made of the certificate (X509_STORE_CTX_get_error(3)).
-    func result(_ code: CURLcode, systemError: Int, verification: Int, answer: () -> CurlAnswer) -> CurlResult {
+    ///   - isRefused: whether the server has ended the handshake because of our certificate.
+    func result(
+        _ code: CURLcode, systemError: Int, verification: Int, isRefused: Bool = false, answer: () -> CurlAnswer
+    ) -> CurlResult {
+        if isRefused, code != CURLE_OK, status == 0, !isSecondSendPrevented {
+            return .notSent(.tls(.clientCertificate))
+        }
         if sends == 0 { return .notSent(notSentReason(code, systemError, verification)) }
         if isSecondSendPrevented { return .unknown(.secondSendPrevented) }
         if isBodyTooLarge { return .unknown(.bodyTooLarge(status: status)) }
@@ -135,6 +141,7 @@ struct CurlExchange {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR: return isProxied ? .proxy : .connect(.unreachable)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: return .tls(.handshake)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .tls(Self.fault(verification))
+        case CURLE_SSL_CERTPROBLEM: return .tls(.clientCertificate)
         case CURLE_SSL_CACERT_BADFILE: return .tls(.trustStore)
         default: return .local(code.rawValue)
         }

@@ -54,6 +54,9 @@ package enum TLSFault: Equatable, Sendable {
     case otherHost
     /// The file of trusted certificates cannot be read.
     case trustStore
+    /// Our certificate cannot be shown, or the server does not take it. In TLS 1.3 it says so only after the request has
+    /// left, and has ended the connection before it looks at one (RFC 8446, section 4.4.2.4).
+    case clientCertificate
 }
 
 /// Why nobody knows what became of a request that may have left.

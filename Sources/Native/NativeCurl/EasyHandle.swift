@@ -14,6 +14,9 @@ internal import NativeEventLoop
     private(set) var origin = ""
     var timer: TimerToken?
     private var headers: UnsafeMutablePointer<curl_slist>?
+    private let complaint: TLSComplaint?
+    /// Of the identity that the handle shows; 0 for none.
+    private var shownIdentity = 0
 
     /// - Throws: `local` where libcurl has no memory or does not know an option.
     init(_ configuration: CurlConfiguration, trust: TrustStore, share: UnsafeMutableRawPointer)
@@ -22,6 +25,7 @@ internal import NativeEventLoop
         guard let easy = unsafe curl_easy_init() else { throw .local(CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.easy = easy
         unsafe headers = nil
+        complaint = unsafe configuration.identity == nil ? nil : TLSComplaint(of: easy)
         try setFixedNumbers(configuration)
         try setFixedTexts()
         try trust.apply(to: self)
@@ -96,11 +100,13 @@ internal import NativeEventLoop
         // Plain HTTP goes to loopback only, so no proxy has a part in it.
         let proxy = endpoint.isPlain ? nil : configuration.proxy(for: endpoint.host, port: endpoint.port)
         self.call = call
+        complaint?.forget()
         isPlain = endpoint.isPlain
         origin = endpoint.origin
         exchange = CurlExchange(
             bodyLimit: configuration.bodyLimit, headLimit: configuration.headLimit, spends: request.spends,
             isProxied: proxy != nil)
+        if let identity = configuration.identity { try show(identity) }
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROXY, proxy ?? "")
         try set(CURLOPT_HTTP_VERSION, request.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
@@ -109,6 +115,21 @@ internal import NativeEventLoop
         try set(CURLOPT_MAXAGE_CONN, request.spends ? 1 : max(1, Int(configuration.idleTime.components.seconds)))
         try setHeaders(of: request)
         try setBody(of: request.method)
+    }
+
+    /// A renewed certificate is shown from the next connection on: libcurl keeps apart those that were made with another.
+    private func show(_ identity: CurlClientIdentity) throws(NotSentReason) {
+        let current = identity.current
+        guard current.version != shownIdentity else { return }
+        for (option, text) in [(CURLOPT_SSLCERT_BLOB, current.certificate), (CURLOPT_SSLKEY_BLOB, current.privateKey)] {
+            let code = unsafe text.withUnsafeBytes { bytes in
+                unsafe bytes.baseAddress.map { start in
+                    unsafe ccurl_set_blob(easy, option, UnsafeMutableRawPointer(mutating: start), bytes.count)
+                } ?? CURLE_SSL_CERTPROBLEM
+            }
+            try check(code)
+        }
+        shownIdentity = current.version
     }
 
     private func setHeaders(of request: CurlRequest) throws(NotSentReason) {
@@ -158,7 +179,9 @@ internal import NativeEventLoop
         var (systemError, verification) = (0, 0)
         _ = unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &systemError)
         _ = unsafe ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
-        let result = exchange.result(code, systemError: systemError, verification: verification, answer: answer)
+        let result = exchange.result(
+            code, systemError: systemError, verification: verification,
+            isRefused: complaint?.isOfCertificate ?? false, answer: answer)
         return (call, result)
     }
 

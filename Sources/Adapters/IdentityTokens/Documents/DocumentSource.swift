@@ -87,7 +87,7 @@ package struct CurlDocuments: DocumentSource {
         case .addressRefused: .refusedAddress
         case .resolve: .resolve
         case .connect: .connect
-        case .tls(.handshake): .tls
+        case .tls(.handshake), .tls(.clientCertificate): .tls
         case .tls(.verification): .certificateUntrusted
         case .tls(.expired): .certificateExpired
         case .tls(.otherHost): .certificateOfOtherHost

@@ -57,19 +57,20 @@ package final class CurlProviderConnection: ProviderConnection {
 
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         let text = code.redeem()
-        return await spend(as: .code, fence: nil) { $0.exchange(text, parameters) }
+        return await spend(as: .code, fence: nil) { $0.exchange(text, parameters, at: $1) }
     }
 
     package func refresh(
         _ refreshToken: SecretText, fence: @escaping @Sendable () -> Bool
     ) async -> TokenOutcome {
-        await spend(as: .refresh, fence: fence) { $0.refresh(refreshToken) }
+        await spend(as: .refresh, fence: fence) { $0.refresh(refreshToken, at: $1) }
     }
 
     /// Sends with the secret that worked last, and with the next ones while the provider refuses our credentials: what
     /// it refuses for that it has not taken (refresh.md, *What an outcome means*).
     private func spend(
-        as call: TokenReader.Call, fence: (@Sendable () -> Bool)?, _ request: (RequestBuilder) -> ProviderRequest
+        as call: TokenReader.Call, fence: (@Sendable () -> Bool)?,
+        _ request: (RequestBuilder, _ tokenEndpoint: String) -> ProviderRequest
     ) async -> TokenOutcome {
         if secrets.withLock({ $0.areInQuestion }) { await learnOrder() }
         var candidates = secrets.withLock { $0.candidates }[...]
@@ -81,8 +82,9 @@ package final class CurlProviderConnection: ProviderConnection {
             case .unavailable: return .notSent(.discovery)
             }
         }
+        let endpoint = place?.url ?? facts.issuer.tokenEndpoint
         while let candidate = candidates.popFirst() {
-            var outcome = await spend(request(candidate.builder), at: place, as: call, fence: fence)
+            var outcome = await spend(request(candidate.builder, endpoint), at: place, as: call, fence: fence)
             if call == .refresh, definition.answers.isDeathConfirmed, case .rejected(let statement) = outcome {
                 outcome = await confirmed(statement, candidate.builder, at: place)
             }
@@ -102,11 +104,11 @@ package final class CurlProviderConnection: ProviderConnection {
         let parameters = ExchangeParameters(
             isSDKCode: false, redirectURI: facts.redirectURI ?? facts.allowedRedirectURIs.first,
             codeVerifier: SecretText(String(repeating: "consent-gateway-", count: 3)))
-        let probe = builder.exchange(SecretText("consent-gateway-probe"), parameters)
+        let endpoint = place?.url ?? facts.issuer.tokenEndpoint
+        let probe = builder.exchange(SecretText("consent-gateway-probe"), parameters, at: endpoint)
         // Harmless: it spends nothing.
         let request = curlRequest(
-            place.map { probe.moved(to: $0.url) } ?? probe, place?.addresses ?? .any, timeout: facts.timeouts.total,
-            spends: false, fence: nil)
+            probe, place?.addresses ?? .any, timeout: facts.timeouts.total, spends: probe.isOneTime, fence: nil)
         guard let client = client(), case .answered(let answer) = await perform(client, request) else {
             return .requestRefused(statement)
         }
@@ -128,18 +130,24 @@ package final class CurlProviderConnection: ProviderConnection {
             case .unavailable: return .failed(ProviderStatement(status: 0), retryAfter: nil)
             }
         }
+        guard let url = place?.url ?? definition.revocationEndpoint else { return .unsupported }
+        let audience = await tokenEndpoint
         while let candidate = candidates.popFirst() {
-            let builder = candidate.builder
-            guard
-                let request = place.map({ builder.revocation(token, kind, at: $0.url) })
-                    ?? builder.revocation(token, kind)
-            else { return .unsupported }
+            let request = candidate.builder.revocation(token, kind, at: url, tokenEndpoint: audience)
             let outcome = await revoke(request, place?.addresses ?? .any)
             if outcome.refusesCredentials, !candidates.isEmpty { continue }
             if case .revoked = outcome { secrets.withLock { $0.prefer(candidate) } }
             return outcome
         }
         return .unsupported
+    }
+
+    /// As far as it can be found now: an assertion names it, also where it is shown elsewhere.
+    private var tokenEndpoint: String {
+        get async {
+            if let places = trust.places, case .at(let url, _) = await places.find(.token) { return url }
+            return facts.issuer.tokenEndpoint
+        }
     }
 
     /// Takes over what other processes have found out; asked only where there are several secrets.
@@ -155,9 +163,10 @@ package final class CurlProviderConnection: ProviderConnection {
 
     private func revoke(_ request: ProviderRequest, _ addresses: AddressPolicy) async -> RevocationOutcome {
         guard let client = client() else { return .failed(ProviderStatement(status: 0), retryAfter: nil) }
-        // Harmless: revoking a token twice is as good as once, so libcurl may send it again.
+        // Harmless: revoking a token twice is as good as once, so libcurl may send it again, unless it shows an
+        // assertion: the second would be refused for that.
         let timeout = definition.facts.timeouts.total
-        let wire = curlRequest(request, addresses, timeout: timeout, spends: false, fence: nil)
+        let wire = curlRequest(request, addresses, timeout: timeout, spends: request.isOneTime, fence: nil)
         switch await perform(client, wire) {
         case .answered(let answer):
             return revocations.read(ProviderAnswer(answer), sent: request.sent, now: timekeeper.now)
@@ -219,10 +228,9 @@ package final class CurlProviderConnection: ProviderConnection {
     }
 
     private func spend(
-        _ given: ProviderRequest, at place: Target?, as call: TokenReader.Call, fence: (@Sendable () -> Bool)?
+        _ request: ProviderRequest, at place: Target?, as call: TokenReader.Call, fence: (@Sendable () -> Bool)?
     ) async -> TokenOutcome {
         guard let client = client() else { return .notSent(.stopped) }
-        let request = place.map { given.moved(to: $0.url) } ?? given
         let timeout = definition.facts.timeouts.answer
         let wire = curlRequest(request, place?.addresses ?? .any, timeout: timeout, spends: true, fence: fence)
         switch await perform(client, wire) {

@@ -26,7 +26,7 @@ struct SecretsInOrder: Sendable {
     }
 
     private let builders: [RequestBuilder]
-    /// Nil for a public client.
+    /// Nil for a client without one.
     private let secrets: [SecretText?]
     private var first = 0
     /// Whether another secret has worked than the one that was to go first, and the store has not been told.
@@ -83,11 +83,11 @@ struct SecretsInOrder: Sendable {
 }
 
 extension ClientAuthentication {
-    /// Nil for a public client.
+    /// Nil for a client without one.
     fileprivate var secret: SecretText? {
         switch self {
         case .basic(let secret, _), .post(let secret): secret
-        case .none: nil
+        case .assertion, .certificate, .none: nil
         }
     }
 }

@@ -40,8 +40,15 @@ package enum ClientAuthentication: Sendable {
     case basic(secret: SecretText, encoding: BasicEncoding)
     /// `client_id` and `client_secret` in the body.
     case post(secret: SecretText)
+    /// A signed assertion, made anew for each request (`private_key_jwt`; RFC 7523, section 2.2).
+    case assertion(AssertionMaker)
+    /// The certificate of the TLS connection (`tls_client_auth`; RFC 8705, section 2): `client_id` in the body.
+    case certificate
     /// A public client: `client_id` in the body.
     case none
+
+    /// Makes an assertion for that token endpoint, with an identifier that no other one has.
+    package typealias AssertionMaker = @Sendable (_ tokenEndpoint: String) -> SecretText
 }
 
 /// What is done to id and secret before they are joined for HTTP Basic.
@@ -85,16 +92,21 @@ package struct ProviderTransport: Sendable {
     package var proxy: SecretText?
     /// Host suffixes that are called without the proxy.
     package var noProxy: [String]
+    /// Shown where the provider asks for a certificate; nil for none.
+    package var identity: CurlClientIdentity?
 
-    package init(http2: Bool, caFile: String?, proxy: SecretText?, noProxy: [String]) {
+    package init(
+        http2: Bool, caFile: String?, proxy: SecretText?, noProxy: [String], identity: CurlClientIdentity? = nil
+    ) {
         self.http2 = http2
         self.caFile = caFile
         self.proxy = proxy
         self.noProxy = noProxy
+        self.identity = identity
     }
 
     /// What a client for this provider is made with; providers with the same may share one client a loop.
     package var curlConfiguration: CurlConfiguration {
-        CurlConfiguration(proxy: proxy?.reveal(), noProxy: noProxy, caFile: caFile)
+        CurlConfiguration(proxy: proxy?.reveal(), noProxy: noProxy, caFile: caFile, identity: identity)
     }
 }

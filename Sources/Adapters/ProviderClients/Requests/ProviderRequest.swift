@@ -10,11 +10,8 @@ struct ProviderRequest: Sendable {
     let form: [UInt8]?
     /// The values in it that a provider's text must be freed of before anybody sees that text.
     let sent: [SecretText]
-
-    /// The same to another place.
-    func moved(to url: String) -> ProviderRequest {
-        ProviderRequest(url: url, headers: headers, form: form, sent: sent)
-    }
+    /// Whether the same bytes are good once only, though what they ask for is harmless to repeat.
+    var isOneTime = false
 }
 
 extension ProviderRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -6,7 +6,7 @@ import NativeCrypto
 ///
 /// A class because it holds a whole definition, of which each call would otherwise get a copy.
 final class RequestBuilder: Sendable {
-    private let definition: ProviderDefinition
+    let definition: ProviderDefinition
     private let authentication: ClientAuthentication
     /// For HTTP Basic, made once: the credentials, and the header fields that show them.
     private let credentials: SecretText?
@@ -27,7 +27,8 @@ final class RequestBuilder: Sendable {
     }
 
     /// RFC 6749, section 4.1.3; an SDK's code goes with the SDK's own parameters, whatever the caller gave.
-    func exchange(_ code: SecretText, _ parameters: ExchangeParameters) -> ProviderRequest {
+    /// - Parameter endpoint: the token endpoint, configured or discovered.
+    func exchange(_ code: SecretText, _ parameters: ExchangeParameters, at endpoint: String) -> ProviderRequest {
         var form = FormBody()
         var secrets: [SecretText] = []
         secrets.reserveCapacity(RequestBuilder.mostSecrets)
@@ -48,28 +49,25 @@ final class RequestBuilder: Sendable {
                 secrets.append(verifier)
             }
         }
-        return authenticated(form, secrets, at: definition.facts.issuer.tokenEndpoint)
+        return authenticated(form, secrets, at: endpoint, tokenEndpoint: endpoint)
     }
 
     /// RFC 6749, section 6, without `scope`: what was granted is what is wanted.
-    func refresh(_ refreshToken: SecretText) -> ProviderRequest {
+    func refresh(_ refreshToken: SecretText, at endpoint: String) -> ProviderRequest {
         var form = FormBody()
         form.append("grant_type", "refresh_token")
         form.append("refresh_token", refreshToken.reveal())
-        return authenticated(form, [refreshToken], at: definition.facts.issuer.tokenEndpoint)
+        return authenticated(form, [refreshToken], at: endpoint, tokenEndpoint: endpoint)
     }
 
     /// RFC 7009, section 2.1.
-    /// - Returns: nil where the provider has no revocation endpoint.
-    func revocation(_ token: SecretText, _ kind: TokenKind) -> ProviderRequest? {
-        definition.revocationEndpoint.map { revocation(token, kind, at: $0) }
-    }
-
-    func revocation(_ token: SecretText, _ kind: TokenKind, at endpoint: String) -> ProviderRequest {
+    func revocation(
+        _ token: SecretText, _ kind: TokenKind, at endpoint: String, tokenEndpoint: String
+    ) -> ProviderRequest {
         var form = FormBody()
         form.append("token", token.reveal())
         form.append("token_type_hint", kind.rawValue)
-        return authenticated(form, [token], at: endpoint)
+        return authenticated(form, [token], at: endpoint, tokenEndpoint: tokenEndpoint)
     }
 
     /// OpenID Connect Core, section 5.3.1, with the token in the header (RFC 6750, section 2.1).
@@ -85,10 +83,13 @@ final class RequestBuilder: Sendable {
     }
 
     /// A form together with what shows who the client is.
-    private func authenticated(_ body: FormBody, _ values: consuming [SecretText], at url: String) -> ProviderRequest {
+    private func authenticated(
+        _ body: FormBody, _ values: consuming [SecretText], at url: String, tokenEndpoint: String
+    ) -> ProviderRequest {
         let clientID = definition.facts.issuer.clientID
         var form = body
         var sent = consume values
+        var isOneTime = false
         switch authentication {
         case .basic(let secret, _):
             if let credentials { sent.append(credentials) }
@@ -97,11 +98,19 @@ final class RequestBuilder: Sendable {
             form.append("client_id", clientID)
             form.append("client_secret", secret.reveal())
             sent.append(secret)
-        case .none:
+        case .assertion(let make):
+            let assertion = make(tokenEndpoint)
+            // Optional beside an assertion (RFC 7521, section 4.2); some providers look for the client by it.
+            form.append("client_id", clientID)
+            form.append("client_assertion_type", RequestBuilder.assertionType)
+            form.append("client_assertion", assertion.reveal())
+            sent.append(assertion)
+            isOneTime = true
+        case .certificate, .none:
             form.append("client_id", clientID)
         }
         sent.append(SecretText(clientID))
-        return ProviderRequest(url: url, headers: headers, form: form.bytes, sent: sent)
+        return ProviderRequest(url: url, headers: headers, form: form.bytes, sent: sent, isOneTime: isOneTime)
     }
 
     /// The credentials of HTTP Basic (RFC 7617; RFC 6749, section 2.3.1, for the encoding).
@@ -117,6 +126,9 @@ final class RequestBuilder: Sendable {
 
     /// The code, its redirect URI and verifier; credentials, secret and name of the client.
     private static let mostSecrets = 6
+
+    /// RFC 7523, section 2.2.
+    private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
     private static let commonHeaders = [
         (name: "Accept", value: "application/json"), (name: "User-Agent", value: "consent-gateway"),

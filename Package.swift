@@ -155,9 +155,7 @@ let package = Package(
             [
                 "Consents", "ConsentUseCases", "HTTPEdge", "CommandLineEdge", "RecordRendering", "RefreshSchedule",
                 "SimulatedProvider", "ProviderClients", "IdentityTokens", "ConsentStores", "TokenVaults",
-                "AnswerJournals", "StateFiles",
-                "Settings", "Lifecycle",
-                "Observability", "NativeEventLoop",
+                "AnswerJournals", "StateFiles", "Settings", "Lifecycle", "Observability", "NativeEventLoop",
                 "NativeHTTPServer", "NativeSystem", "NativeCrypto", "NativeCurl", "NativeJOSE", "NativeJSON",
             ]),
         .executableTarget(

@@ -3,6 +3,7 @@
 """The example of a mobile client, built and run against `demo` in fair weather and foul: it asks the person again where
 the code is spent, sends the same request again where that can help, and otherwise gives up at once; each time with as
 many requests as that takes and no secret in what it prints."""
+import base64
 import hashlib
 import json
 import os
@@ -10,9 +11,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import DEADLINE, Failure, Listening, Process, call, random_word, read_message, wait_until
+from harness import DEADLINE, Failure, House, Listening, Process, call, random_word, read_message, wait_until
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 KEPT, ASK_AGAIN, TRY_LATER, CANNOT = (0, "Kept: the consent cns_"), (3, "Ask the person again: "), \
@@ -195,6 +197,63 @@ def app_is_killed(demo, app):
     demo.expect_sendings(code, 1, 1)
 
 
+def base64url(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+class Login:
+    """The merchant's own login: signs sessions of its users, and keeps its public key in a file."""
+
+    def __init__(self, folder):
+        self.key, self.keys = f"{folder}/login.key", f"{folder}/login-keys.json"
+        self.openssl("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", self.key)
+        modulus = self.openssl("rsa", "-in", self.key, "-noout", "-modulus").decode().strip().partition("=")[2]
+        with open(self.keys, "w") as file:
+            json.dump({"keys": [{"kty": "RSA", "kid": "k1", "n": base64url(bytes.fromhex(modulus)), "e": "AQAB"}]}, file)
+        self.settings = "\n".join((
+            "auth:", "  jwt:", "    - issuer: https://login.shop.example", "      audience: consent-gateway",
+            f"      jwks: {{ file: {self.keys} }}", "      subject_prefix: 'shop:'", ""))
+
+    @staticmethod
+    def openssl(*arguments, data=None):
+        return subprocess.run(["openssl", *arguments], input=data, check=True, capture_output=True).stdout
+
+    def session(self, user, life=600):
+        now = int(time.time())
+        claims = {"iss": "https://login.shop.example", "aud": "consent-gateway", "sub": user, "iat": now,
+                  "exp": now + life}
+        parts = [base64url(json.dumps(part).encode()) for part in ({"alg": "RS256", "typ": "JWT", "kid": "k1"}, claims)]
+        message = ".".join(parts)
+        return message + "." + base64url(self.openssl("dgst", "-sha256", "-sign", self.key, data=message.encode()))
+
+
+def as_its_user(binary, folder):
+    """The app shows its user's session in place of a key: the consent is that user's and nobody else's."""
+    login = Login(folder)
+    house = House(provider_settings=login.settings)
+    gateway = house.serve()
+    try:
+        api, sessions = gateway.ready["api"], {user: login.session(user) for user in ("ada", "bob")}
+        ada, bob = (App(binary, api, sessions[user]) for user in ("ada", "bob"))
+        code = house.fresh_code()
+        first = ada.hands_over(sdk(code), KEPT, subject="-")
+        if ada.hands_over(sdk(code), KEPT, subject="-") != first:
+            raise Failure(f"the same code made two records for a user: {first}")
+        bob.hands_over(sdk(code), CANNOT, "409 code_already_used", subject="-")
+        bob.hands_over(sdk(house.fresh_code()), CANNOT, "400 invalid_request", subject="shop:ada")
+        App(binary, api, login.session("ada", -120)).hands_over(
+            sdk(house.fresh_code()), CANNOT, "401 unauthenticated", subject="-")
+        for user, expected in (("ada", ["shop:ada"]), ("bob", [])):
+            listed = call(api, "GET", "/v1/consents", None, {"Authorization": f"Bearer {sessions[user]}"})[2]
+            if [item["subject"] for item in listed["items"]] != expected:
+                raise Failure(f"{user} sees {listed}")
+        gateway.stop()
+        house.search({*sessions.values(), "shop:ada"})
+    finally:
+        gateway.kill()
+        house.close()
+
+
 def problem(status, code, **fields):
     return status, {"Content-Type": "application/problem+json", **fields}, {"status": status, "code": code}
 
@@ -242,11 +301,13 @@ def main():
             with ThreadPoolExecutor(8) as pool:
                 scripted = pool.submit(between_app_and_gateway, binary)
                 killed = pool.submit(app_is_killed, demo, app)
+                user = pool.submit(as_its_user, binary, folder)
                 for done in [pool.submit(weather, demo, app, row) for row in reversed(WEATHER)]:
                     done.result()
                 for done in [pool.submit(storm, folder, binary, row) for row in STORMS]:
                     done.result()
                 killed.result()
+                user.result()
                 count = scripted.result()
             demo.process.stop()
         finally:

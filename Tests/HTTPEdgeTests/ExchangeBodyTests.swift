@@ -14,7 +14,7 @@ struct ExchangeBodyTests {
 
     static func request(_ body: String, query: String? = nil) throws -> ExchangeRequest {
         let target = try RawTarget(path: Array("/v1/consents".utf8), query: query.map { Array($0.utf8) })
-        return try ExchangeBody(Array(body.utf8), target: target).request(caller: caller)
+        return try ExchangeBody(Array(body.utf8), target: target).request(caller: caller, of: nil)
     }
 
     @Test("the SDK's response comes bare, the rest in the query")

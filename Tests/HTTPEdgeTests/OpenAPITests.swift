@@ -50,7 +50,9 @@ import Testing
                 continue
             }
             #expect(text.contains("`\(route.scope.rawValue)`"), "\(method) \(path)")
-            #expect(operation["security"] == nil)
+            // Either of the two, unless it is for API keys alone.
+            let only = operation["security"]?.array?.flatMap { $0.members.map(\.name) }
+            #expect(only == (route.isForUsers ? nil : ["apiKey"]), "\(method) \(path)")
             #expect((operation["requestBody"] != nil) == (route.body != .none), "\(method) \(path)")
             let isRequired = operation["requestBody"]?["required"]?.boolean == true
             #expect(isRequired == (route.body == .required), "\(method) \(path)")
@@ -111,7 +113,8 @@ import Testing
         let context = RequestContext(head: head, proxies: .none, entropy: FixedEntropy(), time: StillTime())
         let pages = PublicPages(
             openAPI: try OpenAPIDocument.load(),
-            receipts: ReceiptWriter(base: "https://gateway.example", keys: NoKeys()))
+            receipts: ReceiptWriter(base: "https://gateway.example", keys: NoKeys()),
+            clientKeys: { ["keys": [["kid": "client"]]] })
         return try pages.answer(to: head, context)
     }
 
@@ -125,7 +128,9 @@ import Testing
         let keys = try #require(try page("HEAD", "/.well-known/receipt-keys.json"))
         #expect(keys.body == Array(#"{"keys":[]}"#.utf8))
         #expect(throws: Problem.methodNotAllowed("GET, HEAD")) { try page("PUT", "/.well-known/receipt-keys.json") }
-        #expect(try page("GET", "/.well-known/jwks.json") == nil)
+        let clientKeys = try #require(try page("GET", "/.well-known/jwks.json"))
+        #expect(clientKeys.body == Array(#"{"keys":[{"kid":"client"}]}"#.utf8))
+        #expect(throws: Problem.methodNotAllowed("GET, HEAD")) { try page("POST", "/.well-known/jwks.json") }
     }
 }
 

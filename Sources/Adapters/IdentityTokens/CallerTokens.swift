@@ -28,20 +28,29 @@ package final class CallerTokens: Sendable {
     /// The issuer and audience that the token claims choose the entry; only that entry's keys and rules have a say then,
     /// so no issuer can speak for another one's users.
     package func caller(_ text: SecretText) async -> IdentityVerdict<Subject> {
-        let (issuer, audiences): (String, [String])
-        do throws(TokenFault) {
-            let claims = try ClaimSet(TokenVerification.parse(text.reveal()).payload)
-            (issuer, audiences) = (try claims.requiredText(.iss), try claims.audiences() ?? [])
-        } catch {
-            return .refused(error)
-        }
-        let candidates = entries.filter { $0.rules.issuer.isSame(as: issuer) }
-        guard let first = candidates.first else {
-            return .refused(.issuer(expected: "one of auth.jwt", found: "another"))
-        }
-        let entry = candidates.first { entry in audiences.contains { $0.isSame(as: entry.rules.audience) } } ?? first
-        let verdict = await entry.keys.verify(text.reveal(), by: entry.rules.policy)
+        let entry: Entry
+        do throws(TokenFault) { entry = try self.entry(for: text) } catch { return .refused(error) }
+        return judge(await entry.keys.verify(text.reveal(), by: entry.rules.policy), entry)
+    }
+
+    /// The same without asking an issuer for keys.
+    /// - Returns: nil where that could change the verdict.
+    package func callerAtOnce(_ text: SecretText) -> IdentityVerdict<Subject>? {
+        let entry: Entry
+        do throws(TokenFault) { entry = try self.entry(for: text) } catch { return .refused(error) }
+        return entry.keys.verifyAtOnce(text.reveal(), by: entry.rules.policy).map { judge($0, entry) }
+    }
+
+    private func judge(_ verdict: IssuerVerdict, _ entry: Entry) -> IdentityVerdict<Subject> {
         let now = time.now
         return IdentityVerdict(verdict) { token throws(TokenFault) in try entry.rules.check(token, now: now) }
+    }
+
+    private func entry(for text: SecretText) throws(TokenFault) -> Entry {
+        let claims = try ClaimSet(TokenVerification.parse(text.reveal()).payload)
+        let (issuer, audiences) = (try claims.requiredText(.iss), try claims.audiences() ?? [])
+        let candidates = entries.filter { $0.rules.issuer.isSame(as: issuer) }
+        guard let first = candidates.first else { throw .issuer(expected: "one of auth.jwt", found: "another") }
+        return candidates.first { entry in audiences.contains { $0.isSame(as: entry.rules.audience) } } ?? first
     }
 }

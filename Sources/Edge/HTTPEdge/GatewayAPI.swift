@@ -2,7 +2,7 @@
 import ConsentUseCases
 package import Consents
 package import NativeHTTPServer
-import NativeJSON
+package import NativeJSON
 import NativeSystem
 package import Observability
 package import RecordRendering
@@ -23,16 +23,18 @@ package final class GatewayAPI: HTTPHandler {
     /// What the routes are called in log lines and metrics.
     package static var routePatterns: [String] { Route.patterns }
 
-    /// - Parameter proxies: who may say whom it speaks for.
+    /// - Parameters:
+    ///   - proxies: who may say whom it speaks for.
+    ///   - clientKeys: the public keys of the client's assertions, as they are now: a JWK Set.
     package init(
         callers: CallerDirectory, limits: CallLimits, proxies: TrustedProxies, calls: GatewayCalls,
-        receipts: ReceiptWriter, time: any Timekeeper, entropy: any Entropy, openAPI: OpenAPIDocument,
-        metrics: Metrics, log: Log
+        receipts: ReceiptWriter, clientKeys: @escaping @Sendable () -> JSONValue, time: any Timekeeper,
+        entropy: any Entropy, openAPI: OpenAPIDocument, metrics: Metrics, log: Log
     ) {
         self.callers = callers
         self.limits = limits
         self.proxies = proxies
-        pages = PublicPages(openAPI: openAPI, receipts: receipts)
+        pages = PublicPages(openAPI: openAPI, receipts: receipts, clientKeys: clientKeys)
         self.calls = calls
         self.receipts = receipts
         self.time = time
@@ -47,7 +49,10 @@ package final class GatewayAPI: HTTPHandler {
         var known = KnownFacts(route: PublicPages.path(of: head))
         do throws(Problem) {
             if known.route != nil, let page = try publicPage(head, context(of: head), known) { return page }
-            head.admission = try admission(of: head, peer: proxies.peer(of: head), &known)
+            // A session that takes its issuer's keys is judged once the body is in, which has its limit.
+            if let caller = try caller(of: head, proxies.peer(of: head)) {
+                head.admission = try admission(of: head, caller, &known)
+            }
             return nil
         } catch {
             return answer(error, context(of: head), known, false)
@@ -63,7 +68,15 @@ package final class GatewayAPI: HTTPHandler {
         var known = KnownFacts(route: PublicPages.path(of: request.head))
         do throws(Problem) {
             if let page = try publicPage(request.head, context, known) { return page }
-            let admission = try admission(of: request, context, &known)
+            let admission: Admission
+            if let early = request.head.admission as? Admission {
+                (known.caller, known.route) = (early.caller.name, early.route.pattern)
+                admission = early
+            } else if let caller = try caller(of: request.head, context.peer) {
+                admission = try self.admission(of: request.head, caller, &known)
+            } else {
+                admission = try self.admission(of: request.head, await session(of: request.head, context.peer), &known)
+            }
             let response = try await perform(admission, request, context)
             tell(context, status: response.status, code: nil, known)
             return response
@@ -84,7 +97,7 @@ package final class GatewayAPI: HTTPHandler {
 
     /// What is known of a request so far, for its line in the log and its series.
     private struct KnownFacts {
-        /// The key's name.
+        /// See `Caller.name`.
         var caller: String?
         /// A pattern.
         var route: String?
@@ -101,38 +114,25 @@ package final class GatewayAPI: HTTPHandler {
 
     /// A caller who may make this call.
     private final class Admission: Sendable {
-        let key: APIKey
+        let caller: Caller
         let route: Route
         let target: RawTarget
         /// The media type of the answer, if it is a success.
         let form: String
 
-        init(key: APIKey, route: Route, target: RawTarget, form: String) {
-            self.key = key
+        init(caller: Caller, route: Route, target: RawTarget, form: String) {
+            self.caller = caller
             self.route = route
             self.target = target
             self.form = form
         }
     }
 
-    /// As found before the body came, else, for a request without one, as found now.
-    private func admission(of request: HTTPRequest, _ context: RequestContext, _ known: inout KnownFacts)
+    /// Once the caller is known: the path, the method, the scope and the media types.
+    private func admission(of head: HTTPRequestHead, _ caller: Caller, _ known: inout KnownFacts)
         throws(Problem) -> Admission
     {
-        guard let admission = request.head.admission as? Admission else {
-            return try admission(of: request.head, peer: context.peer, &known)
-        }
-        known.caller = admission.key.name
-        known.route = admission.route.pattern
-        return admission
-    }
-
-    /// Authentication before anything else; then the path, the method, the scope and the media types.
-    private func admission(of head: HTTPRequestHead, peer: IPAddress?, _ known: inout KnownFacts)
-        throws(Problem) -> Admission
-    {
-        let key = try caller(of: head, peer)
-        known.caller = key.name
+        known.caller = caller.name
         let target = try RawTarget(path: head.rawPath, query: head.rawQuery)
         let route: Route
         switch Route.match(method: head.method, segments: target.segments) {
@@ -141,12 +141,12 @@ package final class GatewayAPI: HTTPHandler {
         case .route(let found): route = found
         }
         known.route = route.pattern
-        guard key.scopes.contains(route.scope) else { throw .insufficientScope(route.scope) }
+        try caller.hold(against: route)
         let form = try form(of: route, head.headers)
         if expectsBody(route, head), !(MediaTypes.isJSON(head.headers) && MediaTypes.isUncoded(head.headers)) {
             throw .unsupportedMediaType
         }
-        return Admission(key: key, route: route, target: target, form: form)
+        return Admission(caller: caller, route: route, target: target, form: form)
     }
 
     /// Whether a body must come, or comes where it may.
@@ -167,9 +167,24 @@ package final class GatewayAPI: HTTPHandler {
         return form
     }
 
-    private func caller(of head: HTTPRequestHead, _ peer: IPAddress?) throws(Problem) -> APIKey {
-        do {
-            return try callers.caller(of: head.headers)
+    /// - Returns: nil for a user whose session takes its issuer's keys.
+    private func caller(of head: HTTPRequestHead, _ peer: IPAddress?) throws(Problem) -> Caller? {
+        do throws(Problem) {
+            guard case .known(let caller) = try callers.finding(in: head.headers) else { return nil }
+            return caller
+        } catch {
+            if error.status == 401 { try limits.countFailedLogin(from: peer) }
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func session(of head: HTTPRequestHead, _ peer: IPAddress?) async throws(Problem) -> Caller {
+        do throws(Problem) {
+            switch try callers.finding(in: head.headers) {
+            case .known(let caller): return caller
+            case .session(let token): return try await callers.caller(of: token)
+            }
         } catch {
             if error.status == 401 { try limits.countFailedLogin(from: peer) }
             throw error
@@ -181,21 +196,26 @@ package final class GatewayAPI: HTTPHandler {
     private func perform(_ admission: Admission, _ request: HTTPRequest, _ context: RequestContext)
         async throws(Problem) -> HTTPResponse
     {
-        try limits.countRequest(of: admission.key.name)
-        let caller = CallerIdentity(name: admission.key.name, requestID: context.requestID)
+        try limits.countRequest(of: admission.caller.name)
+        let caller = CallerIdentity(name: admission.caller.name, requestID: context.requestID)
         let target = admission.target
+        let user = admission.caller.user
+        if let user { try await hold(user, admission) }
         switch admission.route {
         case .createConsent:
-            let showsProfile = admission.key.scopes.contains(.profilesRead)
-            return try await create(request.body, target, caller, showsProfile: showsProfile, context)
+            let showsProfile = admission.caller.seesProfiles
+            return try await create(
+                request.body, target, caller, user?.subject, showsProfile: showsProfile, context)
         case .listConsents:
-            return try await list(ListQuery(target), context)
+            return try await list(ListQuery(target, of: user?.subject), context)
         case .consent(let id):
             return try await read(id, context)
         case .withdraw(let id):
             return try await withdraw(id, caller, context)
         case .profile(let id):
-            return try await profile(id, maxAge: target.seconds("max_age", atLeast: 0), caller, context)
+            // A person's page that is loaded again and again must not become as many calls of the provider.
+            let least: Int64 = user == nil ? 0 : 60
+            return try await profile(id, maxAge: target.seconds("max_age", atLeast: least), caller, context)
         case .refresh(let id):
             return try await refresh(id, caller, context)
         case .accessToken(let id):
@@ -206,13 +226,22 @@ package final class GatewayAPI: HTTPHandler {
         }
     }
 
+    /// A user names no subject, and other people's records are not there.
+    @inline(never)
+    private func hold(_ user: UserCaller, _ admission: Admission) async throws(Problem) {
+        guard !admission.target.parameterNames.contains("subject") else { throw .subjectOfUser }
+        guard let id = admission.route.consent else { return }
+        do { try await calls.holdOwner(id, of: user.subject) } catch { throw Problem(error) }
+    }
+
     // One function a call, and none inlined: the memory of a task then holds what its own call needs, not what all do.
 
     @inline(never)
     private func create(
-        _ body: [UInt8], _ target: RawTarget, _ caller: CallerIdentity, showsProfile: Bool, _ context: RequestContext
+        _ body: [UInt8], _ target: RawTarget, _ caller: CallerIdentity, _ owner: Subject?, showsProfile: Bool,
+        _ context: RequestContext
     ) async throws(Problem) -> HTTPResponse {
-        let exchange = try ExchangeBody(body, target: target).request(caller: caller)
+        let exchange = try ExchangeBody(body, target: target).request(caller: caller, of: owner)
         do {
             let redemption = try await calls.redeem(exchange, showsProfile: showsProfile)
             return created(redemption, showsProfile: showsProfile, context)

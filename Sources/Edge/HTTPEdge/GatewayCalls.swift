@@ -12,10 +12,12 @@ package struct GatewayCalls: Sendable {
     let accessToken: HandOutAccessToken
     let events: ReadEvents
     let receipt: IssueReceipt
+    let holdOwner: HoldOwner
 
     package init(
         redeem: RedeemCode, list: ListConsents, read: ReadConsent, withdraw: WithdrawConsent, profile: ReadProfile,
-        refresh: RefreshConsent, accessToken: HandOutAccessToken, events: ReadEvents, receipt: IssueReceipt
+        refresh: RefreshConsent, accessToken: HandOutAccessToken, events: ReadEvents, receipt: IssueReceipt,
+        holdOwner: HoldOwner
     ) {
         self.redeem = redeem
         self.list = list
@@ -26,5 +28,6 @@ package struct GatewayCalls: Sendable {
         self.accessToken = accessToken
         self.events = events
         self.receipt = receipt
+        self.holdOwner = holdOwner
     }
 }

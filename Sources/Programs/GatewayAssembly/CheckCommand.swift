@@ -4,6 +4,7 @@ import ConsentStores
 import Consents
 import NativeCurl
 import NativeEventLoop
+import NativeJOSE
 import NativeSystem
 import ProviderClients
 import Settings
@@ -28,6 +29,7 @@ enum CheckCommand {
         findings.append(store(loaded.settings))
         findings += keyNames(loaded.settings)
         if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
+        findings += sessions(loaded.settings)
         findings += loaded.settings.providers.map(provider)
         findings += await issuers(loaded.settings)
         return CheckOutput.lines(findings, json: json)
@@ -43,7 +45,8 @@ enum CheckCommand {
         }
         var findings: [CheckFinding] = []
         for provider in needed {
-            guard let way = try? ProviderWay(to: provider, on: loops, SystemTimekeeper(loops: loops)),
+            let time = SystemTimekeeper(loops: loops)
+            guard let way = try? ProviderWay(to: provider, on: loops, time, SystemEntropy()),
                 let issuers = way.issuers
             else { continue }
             findings += await LoopLauncher(loops: loops).result {
@@ -126,15 +129,32 @@ enum CheckCommand {
         }
     }
 
+    /// The files of keys that users' sessions are held against.
+    private static func sessions(_ settings: GatewaySettings) -> [CheckFinding] {
+        settings.auth.jwt.enumerated().compactMap { index, entry in
+            do throws(StartFailure) {
+                guard let set = try MerchantSessions.keys(of: entry, at: index) else { return nil }
+                let count = set.keys.count
+                return CheckFinding(.ok, "auth.jwt[\(index)]: sessions are held against \(count) keys of a file")
+            } catch {
+                return CheckFinding(.error, error.sentence)
+            }
+        }
+    }
+
     private static func provider(_ provider: ProviderSettings) -> CheckFinding {
-        do throws(StartFailure) { try ProviderFiles.check(provider) } catch {
+        let signer: AssertionKey?
+        do throws(StartFailure) {
+            try ProviderFiles.check(provider)
+            signer = try ClientCredentials.check(provider)
+        } catch {
             return CheckFinding(.error, error.sentence)
         }
         let facts = ProviderFacts(provider)
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
         let parts = [
             "codes go to \(provider.endpoints.token ?? "where \(facts.issuer.tokenEndpoint) says")", secrets(provider),
-            way(provider), withdrawals(provider),
+            key(signer), way(provider), withdrawals(provider),
             "not asked now: `provider test \(provider.name)` does",
         ]
         return CheckFinding(
@@ -147,6 +167,14 @@ enum CheckCommand {
         return "without a revocation_endpoint it is not told of a withdrawal: its tokens lapse there"
     }
 
+    /// Which key signs the client's assertions, by the name that it has in the published set; nil where none does.
+    private static func key(_ signer: AssertionKey?) -> String? {
+        signer.map { key in
+            "its assertions are signed with \(key.algorithm.rawValue) by the key \(key.keyID), which the provider finds "
+                + "at this gateway's /.well-known/jwks.json"
+        }
+    }
+
     private static func secrets(_ provider: ProviderSettings) -> String? {
         let count = provider.client.secrets.count
         guard count > 1 else { return nil }
@@ -157,7 +185,7 @@ enum CheckCommand {
     /// of.
     private static func way(_ provider: ProviderSettings) -> String? {
         guard let proxy = provider.connection.proxy, !proxy.reveal().isEmpty else { return nil }
-        let definition = ProviderDefinition(provider)
+        let definition = ProviderDefinition(provider, .unread)
         let configuration = definition.transport.curlConfiguration
         let endpoints = [
             ("codes", definition.facts.issuer.tokenEndpoint), ("profiles", definition.userinfoEndpoint),

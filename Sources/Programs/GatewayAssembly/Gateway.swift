@@ -8,6 +8,7 @@ import HTTPEdge
 import IdentityTokens
 import NativeCurl
 import NativeEventLoop
+import NativeJOSE
 import Observability
 import ProviderClients
 import RecordRendering
@@ -49,12 +50,17 @@ struct Gateway: Sendable {
     let receipt: IssueReceipt
     let receipts: ReceiptWriter
     let budgets: ProviderBudgets
-    private let vault: RingVault
+    let vault: RingVault
+    let clientKeys: ClientKeys
     private let journal: FileJournal
     private let connections: [CurlProviderConnection]
     /// By the provider's name.
     private let issuers: [String: ProviderIssuers]
     private let clients: [CurlClient]
+    /// Of the providers with `tls_client_auth`, by their names.
+    private let identities: [String: CurlClientIdentity]
+    private let entropy: any Entropy
+    private let time: any Timekeeper
 
     /// - Parameter use: whether the store may be made and brought up to date for it.
     /// - Throws: `StartFailure`: 3 for what the configuration names and is not built, 4 for keys and store.
@@ -81,8 +87,13 @@ struct Gateway: Sendable {
         var clients: [CurlClient] = []
         var connections: [CurlProviderConnection] = []
         var issuers: [String: ProviderIssuers] = [:]
+        var keys: [String: AssertionKey] = [:]
+        var identities: [String: CurlClientIdentity] = [:]
         for provider in place.settings.providers {
-            let definition = ProviderDefinition(provider)
+            let credentials = try ClientCredentials(of: provider, time: place.time, entropy: place.entropy)
+            let definition = ProviderDefinition(provider, credentials)
+            if let key = credentials.key { keys[provider.name] = key }
+            if let identity = definition.transport.identity { identities[provider.name] = identity }
             let own = try Gateway.clients(for: definition, on: place.loops)
             clients += own
             let loops = place.loops
@@ -144,6 +155,10 @@ struct Gateway: Sendable {
         self.store = store
         self.vault = vault
         self.journal = journal
+        clientKeys = ClientKeys(keys)
+        self.identities = identities
+        self.entropy = place.entropy
+        self.time = place.time
         self.connections = connections
         self.issuers = issuers
         self.clients = clients
@@ -238,10 +253,11 @@ struct Gateway: Sendable {
     /// secret: that takes a restart.
     /// - Returns: the names, in order, of the providers that take a restart: new ones, those that are gone, and those
     ///   whose client, endpoint or environment is another.
-    /// - Throws: `StartFailure`; the old ring stays then.
+    /// - Throws: `StartFailure`; the old ring and the old credentials stay then.
     @discardableResult
     func reload(_ settings: GatewaySettings, environment: [String: String]) throws(StartFailure) -> [String] {
         var others = Set(settings.providers.map(\.name))
+        var taken: [(CurlProviderConnection, ClientCredentials)] = []
         for connection in connections {
             let name = connection.facts.key.name
             guard let found = settings.provider(named: name), ProviderFacts(found).issuer == connection.facts.issuer
@@ -250,18 +266,29 @@ struct Gateway: Sendable {
                 continue
             }
             others.remove(name)
-            connection.take(ClientAuthentication.all(of: found.client))
+            taken.append((connection, try ClientCredentials(of: found, time: time, entropy: entropy)))
         }
         let ring = try KeyRing.open(settings.vault.keys, environment: environment)
         do { try vault.take(ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
+        for (connection, credentials) in taken { take(credentials, for: connection) }
         return others.sorted()
+    }
+
+    private func take(_ credentials: ClientCredentials, for connection: CurlProviderConnection) {
+        let name = connection.facts.key.name
+        connection.take(credentials.authentications)
+        clientKeys.take(credentials.key, for: name)
+        if let file = credentials.certificate {
+            identities[name]?.take(certificate: file.certificate, privateKey: file.privateKey)
+        }
     }
 
     /// What the API can have done.
     var calls: GatewayCalls {
         GatewayCalls(
             redeem: redeem, list: list, read: read, withdraw: withdraw, profile: profile, refresh: refresh,
-            accessToken: accessToken, events: events, receipt: receipt)
+            accessToken: accessToken, events: events, receipt: receipt,
+            holdOwner: HoldOwner(store: store, vault: vault))
     }
 
     /// How many codes and refresh tokens are on the wire or on their way to the store.

@@ -6,11 +6,11 @@ import TokenVaults
 
 /// Makes of a configured provider what its client needs.
 extension ProviderDefinition {
-    init(_ settings: ProviderSettings) {
+    init(_ settings: ProviderSettings, _ credentials: ClientCredentials) {
         self.init(
             facts: ProviderFacts(settings), userinfoEndpoint: settings.endpoints.userinfo,
             revocationEndpoint: settings.endpoints.revocation,
-            authentications: ClientAuthentication.all(of: settings.client),
+            authentications: credentials.authentications,
             codeParameters: CodeParameters(
                 sdk: settings.profile.sdkCodeParameters.map(RequestParameter.init),
                 browser: settings.profile.browserCodeParameters.map(RequestParameter.init)),
@@ -19,7 +19,7 @@ extension ProviderDefinition {
             transport: ProviderTransport(
                 http2: settings.connection.http2, caFile: settings.connection.caFile,
                 proxy: settings.connection.proxy.map { SecretText($0.reveal()) },
-                noProxy: settings.connection.noProxy))
+                noProxy: settings.connection.noProxy, identity: credentials.identity))
     }
 }
 
@@ -83,21 +83,6 @@ extension RefreshPolicy {
         self.init(
             kind: kind, interval: settings.refresh.interval, reuse: reuse, idleLife: settings.idleLife,
             defaultLifetime: settings.defaultLifetime ?? .seconds(3600))
-    }
-}
-
-extension ClientAuthentication {
-    /// The methods that are not built are refused when the configuration is read.
-    static func all(of client: ProviderClientSettings) -> [ClientAuthentication] {
-        let secrets = client.secrets.map { SecretText($0.reveal()) }
-        switch client.authentication {
-        case .basic:
-            return secrets.map { .basic(secret: $0, encoding: client.basicEncoding == .raw ? .raw : .rfc6749) }
-        case .post:
-            return secrets.map { .post(secret: $0) }
-        case .none, .privateKeyJWT, .tls:
-            return [.none]
-        }
     }
 }
 

@@ -32,7 +32,9 @@ struct ProviderTest: Sendable {
     /// Asks each endpoint, from one of the loops; the token endpoint once for each secret.
     private func probes(of provider: ProviderSettings) async -> [CheckFinding] {
         let way: ProviderWay
-        do throws(StartFailure) { way = try ProviderWay(to: provider, on: place.loops, place.time) } catch {
+        do throws(StartFailure) {
+            way = try ProviderWay(to: provider, on: place.loops, place.time, place.entropy)
+        } catch {
             return [CheckFinding(.error, error.sentence)]
         }
         let connect = { @Sendable [time = place.time] (definition: ProviderDefinition) in
@@ -41,7 +43,7 @@ struct ProviderTest: Sendable {
         }
         let findings = await LoopLauncher(loops: place.loops).result { () -> [CheckFinding] in
             var findings: [CheckFinding] = []
-            var definition = ProviderDefinition(provider)
+            var definition = way.definition
             var tokenEndpoint = definition.facts.issuer.tokenEndpoint
             if let issuers = way.issuers, IssuerReport.isNeeded(for: provider) {
                 findings += await IssuerReport(settings: provider, issuers: issuers).findings()

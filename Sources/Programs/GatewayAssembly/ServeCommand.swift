@@ -111,6 +111,7 @@ private final class GatewayService: Service {
             place.log.setLevel(LogLevel(loaded.settings.logging.level))
             await serving?.takeKeys(loaded.settings.auth.apiKeys)
             await serving?.takeCertificate(loaded.settings.server.tls)
+            serving?.sessions?.readFilesAgain()
             for name in try serving?.gateway.reload(loaded.settings, environment: environment) ?? [] {
                 place.log.warning(
                     "a provider has another client or endpoint than at the start; that takes a restart",
@@ -118,7 +119,8 @@ private final class GatewayService: Service {
             }
             place.log.notice("log level, secrets and vault keys were read again")
         } catch let failure as StartFailure {
-            place.log.error("the vault's keys cannot be read; the old ones stay", [Fact(.reason, failure.sentence)])
+            place.log.error(
+                "secrets or the vault's keys cannot be used; the old ones stay", [Fact(.reason, failure.sentence)])
         } catch {
             place.log.error("the configuration cannot be read; the old one stays", [Fact(.reason, "\(error)")])
         }

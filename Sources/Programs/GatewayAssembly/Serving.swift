@@ -16,6 +16,8 @@ struct Serving: Sendable {
     let place: Workplace
     let gateway: Gateway
     let callers: CallerDirectory
+    /// Nil where no user calls by itself.
+    let sessions: MerchantSessions?
     let api: HTTPServer
     let admin: HTTPServer
     private let upkeep: Task<Void, Never>
@@ -41,30 +43,34 @@ struct Serving: Sendable {
         let wanted = place.settings.server.limits.connections + 200
         try raiseFiles(to: wanted)
         let gateway = try Gateway.open(in: place, for: .keeps)
+        var sessions: MerchantSessions?
         do throws(StartFailure) {
+            sessions = try MerchantSessions.open(in: place, vault: gateway.vault)
             do throws(StoreFailure) { try await gateway.epoch.begin() } catch { throw StartFailure(error) }
             // Before anybody can ask for a code whose answer an ended instance has kept.
             await gateway.redeem.adoptAbandoned()
-            return try await Serving(place, gateway)
+            return try await Serving(place, gateway, sessions)
         } catch {
+            await sessions?.stop()
             await gateway.close()
             throw error
         }
     }
 
-    private init(_ place: Workplace, _ gateway: Gateway) async throws(StartFailure) {
+    private init(_ place: Workplace, _ gateway: Gateway, _ sessions: MerchantSessions?) async throws(StartFailure) {
         let callers: CallerDirectory
         do {
             callers = try CallerDirectory(
                 store: gateway.store, time: place.time,
-                configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) })
+                configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) }, sessions: sessions)
         } catch { throw StartFailure("\(error)", .storeOrKeys) }
         try await Serving.hold(place.settings.auth.apiKeys, against: gateway.store)
         do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
         let handler = GatewayAPI(
             callers: callers, limits: gateway.limits,
             proxies: TrustedProxies(place.settings.server.trustedProxies), calls: gateway.calls,
-            receipts: gateway.receipts, time: place.time, entropy: place.entropy, openAPI: try Serving.openAPI(),
+            receipts: gateway.receipts, clientKeys: { gateway.clientKeys.set }, time: place.time,
+            entropy: place.entropy, openAPI: try Serving.openAPI(),
             metrics: place.metrics,
             log: place.log)
         let readiness = ReadinessCheck(gateway.store, time: place.time, launcher: LoopLauncher(loops: place.loops))
@@ -91,6 +97,7 @@ struct Serving: Sendable {
         self.slots = slots
         self.place = place
         self.gateway = gateway
+        self.sessions = sessions
         self.callers = callers
         upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers, gateway.watch) }
         preparing = LoopLauncher(loops: place.loops).launch { await gateway.prepareIssuers(place) }
@@ -215,6 +222,7 @@ struct Serving: Sendable {
         await api.stop()
         await admin.stop()
         slots.clear()
+        await sessions?.stop()
         await gateway.close()
     }
 

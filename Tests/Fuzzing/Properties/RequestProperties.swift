@@ -39,7 +39,7 @@ enum RequestProperties {
 
     private static func read(_ body: [UInt8], _ target: RawTarget) throws(Problem) -> Reading {
         let request = try ExchangeBody(body, target: target)
-            .request(caller: CallerIdentity(name: "fuzz", requestID: nil))
+            .request(caller: CallerIdentity(name: "fuzz", requestID: nil), of: nil)
         return Reading(
             code: request.code.withText { $0 }, provider: request.providerName, subject: request.subject.text,
             isSDKCode: request.parameters.isSDKCode, redirectURI: request.parameters.redirectURI,
@@ -121,11 +121,11 @@ enum RequestProperties {
 
     private static func checkList(_ target: RawTarget, _ breaches: inout Breaches) {
         do throws(Problem) {
-            let list = try ListQuery(target)
+            let list = try ListQuery(target, of: nil)
             breaches.expect((1...200).contains(list.limit), "a page's length is out of bounds")
             guard let cursor = list.cursor else { return }
             let query = Array("cursor=\(ListQuery.cursorText(cursor))".utf8)
-            let again = try ListQuery(RawTarget(path: Array("/v1/consents".utf8), query: query))
+            let again = try ListQuery(RawTarget(path: Array("/v1/consents".utf8), query: query), of: nil)
             breaches.expect(again.cursor == cursor, "a cursor that was read and written again is another one")
         } catch { check(error, &breaches) }
     }

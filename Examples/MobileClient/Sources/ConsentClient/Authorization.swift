@@ -64,8 +64,7 @@ extension Authorization: Unprintable {
 ///
 /// Never ship an API key in an app: whoever unpacks the app has it, and with it every consent. An API key is for your
 /// backend, and for a demonstration on a desk. An app sends its user's session either to your backend, which knows the
-/// user and calls the gateway with the key, or to the gateway itself as a JWT of yours (`auth.jwt`; this version of the
-/// gateway refuses that setting still).
+/// user and calls the gateway with the key, or to the gateway itself, which knows your login's keys (`auth.jwt`).
 public struct Credential: Sendable {
     let bearer: String
 

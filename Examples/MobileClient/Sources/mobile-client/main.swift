@@ -8,6 +8,7 @@ import Foundation
 //
 //     mobile-client SUBJECT [PATIENCE_IN_SECONDS [ATTEMPTS]] < authorization.json
 //
+// KEY is an API key, or the session of a user (`auth.jwt`): then SUBJECT is -, for the session says whose it is.
 // Exit status: 0 kept or cancelled, 2 usage, 3 ask the person again, 4 try later, 5 neither helps.
 
 /// A code as another provider's SDK, or the app's own browser, brings it.
@@ -56,7 +57,7 @@ guard let client = try? ConsentClient(gateway: gateway, credential: credential, 
     end("The gateway's address must be https, or http to this machine.", 2)
 }
 
-let outcome = try await client.keep(authorization, subject: subject)
+let outcome = try await client.keep(authorization, subject: subject == "-" ? nil : subject)
 trace(client, credential, authorization, outcome)
 switch outcome {
 case .kept(let consent): end("Kept: \(consent).", 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 package import NativeJOSE
+import NativeSystem
 
 /// The public keys of one issuer, and the verification of its tokens with them.
 ///
@@ -8,7 +9,7 @@ package import NativeJOSE
 /// minute whatever tokens come; a set without a usable key never takes the place of one that has some.
 package final class IssuerKeys: Sendable {
     private let document: RemoteDocument<JSONWebKeySet>?
-    private let fixed: JSONWebKeySet
+    private let fixed: Locked<JSONWebKeySet>
     private let time: any Timekeeper
     private let pause: Duration
 
@@ -18,7 +19,7 @@ package final class IssuerKeys: Sendable {
         at place: @escaping @Sendable () async -> Result<ProviderURL, DocumentFault>, source: any DocumentSource,
         limits: DocumentLimits, time: any Timekeeper, launcher: any TaskLauncher
     ) {
-        fixed = JSONWebKeySet(keys: [])
+        fixed = Locked(JSONWebKeySet(keys: []))
         self.time = time
         pause = limits.pause
         document = RemoteDocument(limits: limits, time: time, launcher: launcher) {
@@ -26,13 +27,16 @@ package final class IssuerKeys: Sendable {
         }
     }
 
-    /// Keys of a file, which change only with the program's configuration.
+    /// Keys of a file, which change only where somebody gives others.
     package init(_ keys: JSONWebKeySet, time: any Timekeeper) {
-        fixed = keys
+        fixed = Locked(keys)
         self.time = time
         pause = .zero
         document = nil
     }
+
+    /// Takes other keys of a file from now on; of no use where the keys are fetched.
+    package func take(_ keys: JSONWebKeySet) { fixed.withLock { $0 = keys } }
 
     private static func fetch(
         _ place: @Sendable () async -> Result<ProviderURL, DocumentFault>, _ source: any DocumentSource
@@ -57,7 +61,8 @@ package final class IssuerKeys: Sendable {
     package func verify(_ token: String, by policy: TokenPolicy) async -> IssuerVerdict {
         let verification = TokenVerification(policy)
         guard let document else {
-            return IssuerVerdict(verification.verify(token, with: fixed, keysAreFresh: true), unknown: nil)
+            let keys = fixed.withLock { $0 }
+            return IssuerVerdict(verification.verify(token, with: keys, keysAreFresh: true), unknown: nil)
         }
         let start = time.monotonic
         var held = document.fresh
@@ -84,6 +89,23 @@ package final class IssuerKeys: Sendable {
         return IssuerVerdict(verdict, unknown: isSettled ? nil : document.lastFault ?? .tooEarly)
     }
 
+    /// The same without asking anybody for keys.
+    /// - Returns: nil where newer keys could change the verdict.
+    package func verifyAtOnce(_ token: String, by policy: TokenPolicy) -> IssuerVerdict? {
+        let verification = TokenVerification(policy)
+        guard let document else {
+            let keys = fixed.withLock { $0 }
+            return IssuerVerdict(verification.verify(token, with: keys, keysAreFresh: true), unknown: nil)
+        }
+        guard let held = document.fresh else {
+            let verdict = verification.verify(token, with: JSONWebKeySet(keys: []), keysAreFresh: false)
+            if case .unknownKey = verdict { return nil }
+            return IssuerVerdict(verdict, unknown: nil)
+        }
+        let verdict = verify(verification, token, held)
+        return Self.wantsNewerKeys(verdict) ? nil : IssuerVerdict(verdict, unknown: nil)
+    }
+
     private func verify(
         _ verification: TokenVerification, _ token: String, _ held: HeldDocument<JSONWebKeySet>
     ) -> TokenVerdict {
@@ -100,7 +122,7 @@ package final class IssuerKeys: Sendable {
 
     /// Fetched now. What was held stays where that fails or brings no key, and the fault is told.
     package func reload() async -> Result<JSONWebKeySet, DocumentFault> {
-        guard let document else { return .success(fixed) }
+        guard let document else { return .success(fixed.withLock { $0 }) }
         let outcome = await document.document(.forced).map(\.value)
         if let fault = document.lastFault { return .failure(fault) }
         return outcome
@@ -108,7 +130,7 @@ package final class IssuerKeys: Sendable {
 
     /// The set that is used, fetched where there is none.
     package func current() async -> Result<JSONWebKeySet, DocumentFault> {
-        guard let document else { return .success(fixed) }
+        guard let document else { return .success(fixed.withLock { $0 }) }
         return await document.document(.current).map(\.value)
     }
 }

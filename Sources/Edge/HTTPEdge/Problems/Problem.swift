@@ -59,6 +59,30 @@ extension Problem {
                 ? #"Bearer realm="consent-gateway", error="invalid_token""# : #"Bearer realm="consent-gateway""#)
     }
 
+    /// A user's session token that proves nothing.
+    static func sessionRefused(_ reason: String) -> Problem {
+        Problem(
+            401, .unauthenticated, "Who calls is not known",
+            "The bearer token is neither an API key nor a valid session of a user: \(reason).",
+            challenge: #"Bearer realm="consent-gateway", error="invalid_token""#)
+    }
+
+    /// Nobody's fault who calls: a 401 would have an app log its user out.
+    static let sessionKeysUnavailable = Problem(
+        503, .providerUnavailable, "Who calls cannot be found out now",
+        "The keys of the session's issuer cannot be had. Nothing was done; send the same request again.",
+        retryAfter: 5)
+
+    static func notForUsers(_ scope: CallerScope) -> Problem {
+        Problem(
+            403, .insufficientScope, "A user may not do this",
+            "This call is for API keys with the scope \(scope.rawValue).",
+            challenge: #"Bearer realm="consent-gateway", error="insufficient_scope""#)
+    }
+
+    static let subjectOfUser = invalidRequest(
+        "subject: a user is the subject of its own session; leave it out.")
+
     static func insufficientScope(_ scope: CallerScope) -> Problem {
         Problem(
             403, .insufficientScope, "The API key does not allow this",

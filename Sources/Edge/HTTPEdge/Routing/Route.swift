@@ -31,6 +31,24 @@ enum Route: Sendable, Equatable {
         }
     }
 
+    /// Whether one of the merchant's users may make the call, for what is their own.
+    var isForUsers: Bool {
+        switch self {
+        case .createConsent, .listConsents, .consent, .withdraw, .profile, .events, .receipt: true
+        case .refresh, .accessToken: false
+        }
+    }
+
+    /// The record that it is about; nil where it is about none in particular.
+    var consent: ConsentID? {
+        switch self {
+        case .createConsent, .listConsents: nil
+        case .consent(let id), .withdraw(let id), .profile(let id), .refresh(let id), .accessToken(let id),
+            .events(let id), .receipt(let id):
+            id
+        }
+    }
+
     /// The route's name in log lines and metrics.
     var pattern: String {
         switch self {

@@ -33,9 +33,10 @@ struct ExchangeBody {
         return wanted.next() == nil
     }
 
+    /// - Parameter owner: the user who calls; nil for an API key, which names the subject itself.
     /// - Throws: `Problem` 400 that names the field.
-    func request(caller: CallerIdentity) throws(Problem) -> ExchangeRequest {
-        let subject = try subject()
+    func request(caller: CallerIdentity, of owner: Subject?) throws(Problem) -> ExchangeRequest {
+        let subject = try subject(of: owner)
         let provider = try text("provider", orQuery: true)
         let notice = try text("notice", orQuery: true)
         if let envelope = try sdkEnvelope() {
@@ -53,8 +54,13 @@ struct ExchangeBody {
             nonce: try text("nonce", orQuery: false).map(SecretText.init), notice: notice, caller: caller)
     }
 
-    private func subject() throws(Problem) -> Subject {
-        guard let text = try text("subject", orQuery: true) else {
+    private func subject(of owner: Subject?) throws(Problem) -> Subject {
+        let text = try text("subject", orQuery: true)
+        if let owner {
+            guard text == nil else { throw .subjectOfUser }
+            return owner
+        }
+        guard let text else {
             throw .invalidRequest("subject: it is required from an API key; name the person in your own terms.")
         }
         guard let subject = Subject(text) else {

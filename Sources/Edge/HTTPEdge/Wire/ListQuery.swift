@@ -10,9 +10,12 @@ struct ListQuery: Sendable {
     let cursor: ConsentID?
     let limit: Int
 
+    /// - Parameter owner: the user who asks, and sees no other's; nil for an API key.
     /// - Throws: `Problem` 400 that names the parameter.
-    init(_ target: RawTarget) throws(Problem) {
-        if let text = try target.parameter("subject") {
+    init(_ target: RawTarget, of owner: Subject?) throws(Problem) {
+        if let owner {
+            subject = owner
+        } else if let text = try target.parameter("subject") {
             guard let subject = Subject(text) else {
                 throw .invalidRequest("subject: it must be 1 to 255 bytes of UTF-8 without control characters.")
             }

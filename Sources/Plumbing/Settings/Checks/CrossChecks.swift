@@ -7,6 +7,7 @@ enum CrossChecks {
             checkLease(settings, provider, context)
             checkGrace(settings, provider, context)
         }
+        UserSessionChecks.run(on: settings, context)
         refuseDoubleNotices(settings, context)
         refuseNamesOfOneVariable(settings, context)
         if settings.providers.isEmpty {

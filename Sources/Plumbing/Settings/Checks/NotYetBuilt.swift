@@ -25,14 +25,8 @@ struct NotYetBuilt: Sendable {
     }
 
     static let all: [NotYetBuilt] = [
-        .init("auth.jwt", .moreThan(0), "user sessions are not built yet; use api_keys"),
         .init("apps", .moreThan(0), "association files and hosted flows are not built yet; leave it out"),
         .init("webhooks", .moreThan(0), "webhooks are not built yet; leave it out"),
-        .init(
-            "providers.*.token_endpoint_auth_method", .oneOf(["private_key_jwt", "tls_client_auth"]),
-            "is not built yet; write client_secret_basic, client_secret_post or none"),
-        .init("providers.*.private_key", .written, "client assertions are not built yet; leave it out"),
-        .init("providers.*.client_certificate", .written, "client certificates are not built yet; leave it out"),
         .init("providers.*.authorization_parameters", .moreThan(0), "hosted flows are not built yet; leave it out"),
         .init(
             "providers.*.revocation_scope", .oneOf(["grant"]),

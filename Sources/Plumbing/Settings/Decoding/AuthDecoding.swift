@@ -55,6 +55,8 @@ extension JWTSettings {
         type = section.text("type")
         subjectClaim = section.text("subject_claim") ?? "sub"
         subjectPrefix = section.text("subject_prefix")
+        proxy = ProviderConnectionSettings.environmentProxy(section.context.environment)
+        noProxy = ProviderConnectionSettings.environmentNoProxy(section.context.environment)
     }
 
     private static func keySource(_ section: inout SectionReader) -> KeySource {

@@ -177,7 +177,7 @@ extension ProviderConnectionSettings {
     }
 
     /// As curl has it, for https; lower case first.
-    private static func environmentProxy(_ environment: [String: String]) -> SettingsSecret? {
+    static func environmentProxy(_ environment: [String: String]) -> SettingsSecret? {
         for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             if let text = environment[name], !text.isEmpty {
                 return SettingsSecret(text, from: .environment(name: name))
@@ -186,7 +186,7 @@ extension ProviderConnectionSettings {
         return nil
     }
 
-    private static func environmentNoProxy(_ environment: [String: String]) -> [String] {
+    static func environmentNoProxy(_ environment: [String: String]) -> [String] {
         let text = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         return text.split { $0 == "," || $0 == " " }.map(String.init)
     }

@@ -95,6 +95,8 @@ extension ProviderClientSettings {
         basicEncoding = section.choice("basic_encoding", of: BasicEncoding.self) ?? facts.basicEncoding
         privateKey = section.secret("private_key", literals: .warned)
         certificatePath = section.filePath("client_certificate")
+        signingAlgorithm = section.choice("token_endpoint_auth_signing_alg", of: SigningAlgorithm.self)
+        assertionAudience = section.choice("assertion_audience", of: AssertionAudience.self) ?? .tokenEndpoint
         checkParts(section)
     }
 
@@ -107,8 +109,30 @@ extension ProviderClientSettings {
             if !section.has("private_key") { section.fail("private_key", "is missing; private_key_jwt needs it") }
         case .tls:
             if certificatePath == nil { section.fail("client_certificate", "is missing; tls_client_auth needs it") }
-        case .none:
-            if hasSecret { section.fail("client_secret", "is never sent with token_endpoint_auth_method: none") }
+        case .none: break
+        }
+        let method = "with token_endpoint_auth_method: \(authentication.rawValue)"
+        if hasSecret, ![.basic, .post].contains(authentication) {
+            let key = section.has("client_secret") ? "client_secret" : "client_secrets"
+            section.fail(key, "is never sent \(method)")
+        }
+        checkKeys(section, method)
+    }
+
+    /// One method alone is used, so what belongs to another is a mistake that nobody would notice.
+    private func checkKeys(_ section: SectionReader, _ method: String) {
+        if section.has("private_key"), ![.privateKeyJWT, .tls].contains(authentication) {
+            section.fail("private_key", "is not used \(method)")
+        }
+        if section.has("client_certificate"), authentication != .tls {
+            section.fail("client_certificate", "is not used \(method)")
+        }
+        for key in ["token_endpoint_auth_signing_alg", "assertion_audience"]
+        where section.has(key) && authentication != .privateKeyJWT {
+            section.fail(key, "belongs to token_endpoint_auth_method: private_key_jwt")
+        }
+        if assertionAudience == .issuer, !section.has("issuer") {
+            section.fail("assertion_audience", "names the issuer, which is missing; give it")
         }
     }
 }

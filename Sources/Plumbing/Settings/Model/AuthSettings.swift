@@ -33,6 +33,9 @@ package struct JWTSettings: Sendable {
     package var type: String?
     package var subjectClaim: String
     package var subjectPrefix: String?
+    /// From `https_proxy` and the like; nil: no proxy.
+    package var proxy: SettingsSecret?
+    package var noProxy: [String]
 }
 
 /// One entry of `apps`: an app for the association files and where a browser may be sent back to.

@@ -102,13 +102,32 @@ package struct ProviderClientSettings: Sendable {
         case raw
     }
 
+    /// What a client's assertion is signed with.
+    package enum SigningAlgorithm: String, Sendable, CaseIterable {
+        case rs256 = "RS256"
+        case ps256 = "PS256"
+        case es256 = "ES256"
+    }
+
+    /// What a client's assertion names as its audience.
+    package enum AssertionAudience: String, Sendable, CaseIterable {
+        /// As OpenID Connect Core, section 9, has it, and as most providers want it.
+        case tokenEndpoint = "token_endpoint"
+        /// As FAPI 2.0 and the revision of RFC 7523 have it.
+        case issuer
+    }
+
     package var id: String
     /// In the order in which they are tried; empty where the method needs none.
     package var secrets: [SettingsSecret]
     package var authentication: Authentication
     package var basicEncoding: BasicEncoding
+    /// In PEM. Of the assertions, or of the certificate, whose own file may hold it too.
     package var privateKey: SettingsSecret?
     package var certificatePath: String?
+    /// Nil: RS256 or ES256, as the key is.
+    package var signingAlgorithm: SigningAlgorithm?
+    package var assertionAudience: AssertionAudience
 }
 
 /// `providers.*.timeouts`.

@@ -48,7 +48,7 @@ struct IDTokenTests {
         return key.key.verifies(jws, as: algorithm)
     }
 
-    @Test("a code brings one that a published key has signed", arguments: IDTokenSigning.allCases)
+    @Test("a code brings one that a published key has signed", arguments: [IDTokenSigning.es256, .rs256])
     func exchange(signing: IDTokenSigning) throws {
         let bench = try Self.bench(signing)
         let tokens = try Self.tokens(bench)

@@ -83,7 +83,7 @@ package final class RawConnection: Sendable {
     }
 
     /// The bytes up to and with `end`; what came after them stays for the next read.
-    package func read(through end: String, within limit: Duration = .seconds(10)) async throws -> [UInt8] {
+    package func read(through end: String, within limit: Duration = .seconds(60)) async throws -> [UInt8] {
         let pattern = Array(end.utf8)
         return try await read(within: limit) { bytes in
             guard bytes.count >= pattern.count else { return nil }
@@ -93,12 +93,12 @@ package final class RawConnection: Sendable {
     }
 
     /// The next `count` bytes.
-    package func read(count: Int, within limit: Duration = .seconds(10)) async throws -> [UInt8] {
+    package func read(count: Int, within limit: Duration = .seconds(60)) async throws -> [UInt8] {
         try await read(within: limit) { $0.count >= count ? count : nil }
     }
 
     /// Everything until the other side ends the stream.
-    package func readToEnd(within limit: Duration = .seconds(10)) async throws -> [UInt8] {
+    package func readToEnd(within limit: Duration = .seconds(60)) async throws -> [UInt8] {
         do {
             return try await read(within: limit) { _ in nil }
         } catch Failure.closedEarly(let bytes) {

@@ -77,11 +77,14 @@ struct FaultAnswerTests {
         #expect((lifetime - 30...lifetime + 1).contains(ends - begins), "\(item): \(ends - begins) s")
     }
 
-    /// Seconds of the day and the day's number in its month, which is enough to tell two near times apart.
+    /// Seconds since some day long ago; a year begins with March, so that its last day is the one that may be missing.
     private func seconds(_ time: String?) -> Int {
         let parts = (time ?? "").split { "-T:Z.".contains($0) }.compactMap { Int($0) }
         guard parts.count >= 6 else { return .max / 2 }
-        return ((parts[2] * 24 + parts[3]) * 60 + parts[4]) * 60 + parts[5]
+        let year = parts[1] > 2 ? parts[0] : parts[0] - 1
+        let month = (parts[1] + 9) % 12
+        let days = 365 * year + year / 4 - year / 100 + year / 400 + (month * 306 + 5) / 10 + parts[2]
+        return ((days * 24 + parts[3]) * 60 + parts[4]) * 60 + parts[5]
     }
 
     @Test("a refresh: the answer, what becomes of the record, the token sent once")

@@ -191,7 +191,7 @@ private struct NoJournal: AnswerJournal {
     func unsettled() async -> JournalContents { JournalContents() }
 }
 
-private struct LooseEntropy: Entropy {
+struct LooseEntropy: Entropy {
     func randomBits() -> (UInt64, UInt64) {
         var generator = SystemRandomNumberGenerator()
         return (generator.next(), generator.next())

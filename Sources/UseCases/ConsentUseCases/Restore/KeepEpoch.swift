@@ -33,9 +33,12 @@ package final class KeepEpoch: Sendable {
     /// Holds the store against what was noted, then goes a step further. Before this process claims anything.
     /// - Throws: the store's failure: nothing is known then.
     package func begin() async throws(StoreFailure) {
+        // The note before the store: it is written after it, so that another process's step between the two readings
+        // only makes the store newer.
+        let noted = noted()
         let life = try await store.life()
         if let stop = life.stop { return await tell(stop) }
-        switch EpochVerdict(of: life, noted: noted()) {
+        switch EpochVerdict(of: life, noted: noted) {
         case .goesOn: break
         case .adopted(let sentence): log.warning(sentence)
         case .isBehind:

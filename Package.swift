@@ -219,8 +219,8 @@ let package = Package(
         suite(
             "StoreContractTests",
             [
-                "ConsentStores", "ConsentUseCases", "Consents", "NativePostgres", "NativeSQLite", "NativeSystem",
-                "Observability", "TestServers", "RefreshSchedule", "TestSupport", "TokenVaults",
+                "ConsentStores", "ConsentUseCases", "Consents", "NativeCrypto", "NativePostgres", "NativeSQLite",
+                "NativeSystem", "Observability", "RefreshSchedule", "TestServers", "TestSupport", "TokenVaults",
             ]),
         suite(
             "EndToEndTests",

@@ -34,6 +34,17 @@ enum SQLConnection: ~Copyable {
         }
     }
 
+    /// As ``run(_:_:)``, for values whose number is found out.
+    @inline(never) func run(_ query: SQLQuery, all values: [CopiedValue]) throws(SQLError) {
+        switch self {
+        case .sqlite(let connection): _ = try changes(of: query, values, on: connection)
+        case .postgres(let link):
+            do throws(PostgresError) {
+                try link.connection.run(query.postgres, values.map { PostgresValue($0.sqlValue) })
+            } catch { throw .postgres(error) }
+        }
+    }
+
     /// Runs a statement that answers no row.
     /// - Returns: how many rows it changed.
     @inline(never) func rows(changedBy query: SQLQuery, _ values: any SQLBindable...) throws(SQLError) -> Int {

@@ -21,6 +21,17 @@ enum SQLStatement: ~Copyable {
         }
     }
 
+    /// As ``bind(_:)``, for values whose number is found out.
+    @inline(never) func bind(all values: [CopiedValue]) throws(SQLError) {
+        switch self {
+        case .sqlite(let statement):
+            do throws(SQLiteError) {
+                try statement.bind(count: values.count) { SQLiteValue(values[$0].sqlValue) }
+            } catch { throw .sqlite(error) }
+        case .postgres(let statement): statement.bind(values.map { PostgresValue($0.sqlValue) })
+        }
+    }
+
     /// Goes to the next row.
     /// - Returns: false after the last one.
     @inline(never) func step() throws(SQLError) -> Bool {

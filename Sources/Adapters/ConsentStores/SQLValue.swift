@@ -70,15 +70,15 @@ extension PostgresValue {
             case .null(.text): .null(.text)
             case .null(.blob): .null(.bytes)
             case .integer(let number): .integer(number)
-            case .text(let text): .text(PostgresValue.storable(text))
+            case .text(let text): .text(storableText(text))
             case .blob(let bytes): .bytes(bytes)
             case .words(let high, let low): .words(high, low)
             }
     }
+}
 
-    /// PostgreSQL's text holds no U+0000, which a provider may have put into a scope: no answer is lost to it.
-    private static func storable(_ text: String) -> String {
-        guard text.utf8.contains(0) else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
-    }
+/// PostgreSQL's text holds no U+0000, which a provider may have put into a scope: no answer is lost to it.
+func storableText(_ text: String) -> String {
+    guard text.utf8.contains(0) else { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
 }

@@ -79,6 +79,10 @@ package enum Program {
             return await withPlace(asked, environment) { place in
                 StoreCommands.migrate(statusOnly: statusOnly, in: place, json: asked.json)
             }
+        case .move(let request):
+            return await withPlace(asked, environment) { place in
+                await MoveCommand(request: request, place: place, json: asked.json).run()
+            }
         default:
             let use: StoreUse = if case .keysAPICreate = asked.command { .keeps } else { .visits }
             return await withGateway(asked, environment, for: use) { place, gateway in

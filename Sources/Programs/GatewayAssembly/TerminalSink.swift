@@ -10,30 +10,33 @@ import Observability
 final class TerminalSink: LogSink {
     private let writer: LineWriter
     /// What stands in the terminal's last line.
-    private let moving = Locked<RefreshProgress?>(nil)
+    private let moving = Locked<String?>(nil)
 
     init(_ writer: LineWriter) { self.writer = writer }
 
     func write(_ line: [UInt8]) -> Bool {
         moving.withLock { moving in
             guard let moving else { return writer.append(line) }
-            let away = RefreshProgress.erasing(moving.line.utf8.count)
-            return writer.append(Array(away.utf8) + line + Array(moving.overwriting(0).utf8))
+            let away = RefreshProgress.erasing(moving.utf8.count)
+            return writer.append(Array(away.utf8) + line + Array(RefreshProgress.overwriting(0, with: moving).utf8))
         }
     }
 
     /// Puts this progress in the place of the one before.
-    func show(_ progress: RefreshProgress) {
+    func show(_ progress: RefreshProgress) { show(line: progress.line) }
+
+    /// Puts this line, of ASCII, in the place of the one before.
+    func show(line: String) {
         moving.withLock { moving in
-            let width = moving?.line.utf8.count ?? 0
-            if writer.append(Array(progress.overwriting(width).utf8)) { moving = progress }
+            let over = RefreshProgress.overwriting(moving?.utf8.count ?? 0, with: line)
+            if writer.append(Array(over.utf8)) { moving = line }
         }
     }
 
     /// Takes the progress away; the terminal shows it when this returns, unless it is held for seconds. Blocks.
     func erase() {
         moving.withLock { moving in
-            _ = writer.append(Array(RefreshProgress.erasing(moving?.line.utf8.count ?? 0).utf8))
+            _ = writer.append(Array(RefreshProgress.erasing(moving?.utf8.count ?? 0).utf8))
             moving = nil
         }
         writer.flush(within: .seconds(2))

@@ -295,6 +295,14 @@ CREATE TABLE store_identity (
 
 INSERT INTO store_identity ("only") VALUES (1);
 
+-- A file's consents that are moved into these tables; until that is over nothing else opens them.
+CREATE TABLE store_move (
+    "only" bigint NOT NULL PRIMARY KEY CHECK ("only" = 1),
+    source bytea NOT NULL,                    -- the file's incarnation, '' where it had none
+    begun_at bigint NOT NULL,
+    finished_at bigint
+);
+
 -- Sealed bytes do not get smaller: no time is spent on trying, nor on unpacking.
 ALTER TABLE consents ALTER COLUMN tokens_sealed SET STORAGE EXTERNAL, ALTER COLUMN profile_sealed SET STORAGE EXTERNAL,
     ALTER COLUMN spare_tokens_sealed SET STORAGE EXTERNAL;

@@ -11,8 +11,12 @@ final class PostgresLink {
     let clock: ServerClock
     let living: LivingInstances
 
-    init(_ server: PostgresServer, _ clock: BootClock) throws(SQLError) {
-        connection = try server.connect()
+    convenience init(_ server: PostgresServer, _ clock: BootClock) throws(SQLError) {
+        self.init(try server.connect(), clock)
+    }
+
+    init(_ connection: consuming PostgresConnection, _ clock: BootClock) {
+        self.connection = connection
         self.clock = ServerClock(clock)
         living = LivingInstances()
     }

@@ -19,6 +19,8 @@ enum PostgresMigrations {
 
     private static func connection(to server: PostgresServer) throws(StoreFailure) -> SQLConnection {
         let clock = try bootClock()
-        return try translated { () throws(SQLError) in try .postgres(PostgresLink(server, clock)) }
+        return try translated { () throws(SQLError) in
+            .postgres(PostgresLink(try server.connectDirectly(), clock))
+        }
     }
 }

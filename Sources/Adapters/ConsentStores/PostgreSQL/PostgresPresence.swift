@@ -67,7 +67,7 @@ private final class PresenceSession {
     private let instance: InstanceID
 
     init(_ server: PostgresServer, _ instance: InstanceID) throws(SQLError) {
-        connection = try server.connect()
+        connection = try server.connectDirectly()
         self.instance = instance
         do throws(PostgresError) {
             // A lost connection's lock may not be free yet; the server drops it when it notices.
@@ -76,6 +76,11 @@ private final class PresenceSession {
             }
             try connection.run(PresenceQueries.tidy)
             try connection.run(PresenceQueries.seen, instance.postgres, Int64(instance.lockNumber))
+            // After the row: a move that begins sees either it, or is seen.
+            do throws(PostgresError) { try SQLConnection.refuseUnfinishedMove(connection) } catch {
+                _ = leave()
+                throw error
+            }
         } catch { throw .postgres(error) }
     }
 

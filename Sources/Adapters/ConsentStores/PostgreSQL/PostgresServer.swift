@@ -9,6 +9,9 @@ package struct PostgresServer: Sendable {
     let url: String
     /// Beside the URL; nil where libpq's own ways (`PGPASSFILE`, peer) are to be gone.
     let password: String?
+    /// A way past the pooler that `url` leads to, which lends connections for a transaction each; nil where there is none
+    /// and `url` leads to the server.
+    let directURL: String?
     /// Connections that write and read; one more tells that the instance lives.
     package let pool: Int
     /// The URL without its password, fit to be shown.
@@ -16,10 +19,22 @@ package struct PostgresServer: Sendable {
     /// What the server's own lists show.
     let applicationName: String
 
-    /// - Throws: `outOfReach` where the URL is none that libpq reads.
-    package init(url: String, password: String?, pool: Int, applicationName: String) throws(StoreFailure) {
-        do throws(PostgresError) { shown = "\(try PostgresAddress(url: url))" } catch { throw StoreFailure(error) }
+    /// Whether the URL holds a password, where it ends up in process lists.
+    package let hasPasswordInURL: Bool
+
+    /// - Parameter directURL: where `url` leads to a pooler in transaction mode, the server's own: for what holds a lock
+    ///   for longer than a transaction.
+    /// - Throws: `outOfReach` where a URL is none that libpq reads.
+    package init(
+        url: String, directURL: String? = nil, password: String?, pool: Int, applicationName: String
+    ) throws(StoreFailure) {
+        do throws(PostgresError) {
+            let address = try PostgresAddress(url: url)
+            (shown, hasPasswordInURL) = ("\(address)", address.hasPassword)
+            if let directURL { _ = try PostgresAddress(url: directURL) }
+        } catch { throw StoreFailure(error) }
         self.url = url
+        self.directURL = directURL
         self.password = password
         self.pool = max(2, pool)
         self.applicationName = applicationName
@@ -31,17 +46,23 @@ package struct PostgresServer: Sendable {
 
     /// A lock is waited for no longer than a caller would wait; a statement that takes longer than any of ours is given
     /// up, and so is the transaction of a process that was stopped in it.
-    fileprivate var settings: PostgresSettings {
+    private func settings(isDirect: Bool) -> PostgresSettings {
         PostgresSettings(
-            url: url, password: password, applicationName: applicationName, connectTimeout: .seconds(5),
+            url: isDirect ? directURL ?? url : url, password: password, applicationName: applicationName,
+            connectTimeout: .seconds(5),
             answerTimeout: .seconds(40), statementTimeout: .seconds(30), lockTimeout: .seconds(10),
-            idleInTransactionTimeout: .seconds(30), isPooled: false)
+            idleInTransactionTimeout: .seconds(30), isPooled: !isDirect && directURL != nil)
     }
 
     /// Opens a connection, and makes sure that what it is told to keep is kept.
-    func connect() throws(SQLError) -> PostgresConnection {
+    func connect() throws(SQLError) -> PostgresConnection { try connect(isDirect: false) }
+
+    /// Past the pooler, where there is one: what is locked on it stays locked until it is closed.
+    func connectDirectly() throws(SQLError) -> PostgresConnection { try connect(isDirect: true) }
+
+    private func connect(isDirect: Bool) throws(SQLError) -> PostgresConnection {
         do throws(PostgresError) {
-            let connection = try PostgresConnection(settings)
+            let connection = try PostgresConnection(settings(isDirect: isDirect))
             if let obstacle = connection.facts.obstacle { throw PostgresError(.readOnly, detail: obstacle) }
             return connection
         } catch { throw .postgres(error) }

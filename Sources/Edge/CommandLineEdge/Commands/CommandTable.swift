@@ -107,9 +107,19 @@ extension CommandTable {
 
     private static let migrate = CommandEntry(
         words: ["migrate"], summary: "bring the store's schema up to date",
-        about: ["Applies what the store's schema lacks, each step in a transaction. It is safe to run again."],
+        about: [
+            "Applies what the store's schema lacks, each step in a transaction. It is safe to run again.",
+            "With `--from`, moves a SQLite file's consents into a PostgreSQL database that has nothing but the schema: "
+                + "every row as it is, sealed. It goes on where an earlier run was ended, and compares every row and the "
+                + "ends of all chains before it says that it is done. The file is not changed. Stop every gateway on it "
+                + "first: a refresh in the meantime would be lost.",
+        ],
         options: [
-            OptionEntry(name: "--status", summary: "change nothing; exit status 1 if steps are wanting")
+            OptionEntry(name: "--status", summary: "change nothing; exit status 1 if steps are wanting"),
+            OptionEntry(name: "--from", value: "sqlite:PATH", summary: "move this file's consents"),
+            OptionEntry(
+                name: "--to", value: "URL",
+                summary: "into this database, without a password in the URL; else the configured store"),
         ])
 
     private static let restoreCheck = CommandEntry(

@@ -60,6 +60,8 @@ package enum Command: Sendable, Equatable {
     /// A dry run says what waits, changes nothing and calls nobody.
     case job(isDryRun: Bool)
     case migrate(statusOnly: Bool)
+    /// Moves a file's consents into a server's tables.
+    case move(MoveRequest)
     case check
     /// The help text of that command or group; of the whole program where the path is empty.
     case help([String])

@@ -40,10 +40,30 @@ struct CommandBuilder {
         case "restore-check": return .restoreCheck(isAccepting: arguments.isSet("--accept"))
         case "provider list": return .providerList
         case "job": return .job(isDryRun: arguments.isSet("--dry-run"))
-        case "migrate": return .migrate(statusOnly: arguments.isSet("--status"))
+        case "migrate": return try migration()
         case "check": return .check
         default: throw .commandNotBuilt(words)
         }
+    }
+
+    private func migration() throws(UsageError) -> Command {
+        guard let source = arguments.value("--from") else {
+            if arguments.isSet("--to") { throw .optionNeeds("--to", "'--from'", command: words) }
+            return .migrate(statusOnly: arguments.isSet("--status"))
+        }
+        if arguments.isSet("--status") { throw .notTogether("'--from'", "'--status'", command: words) }
+        let scheme = "sqlite:"
+        guard source.hasPrefix(scheme), source.count > scheme.count, !source.hasPrefix("sqlite://") else {
+            throw .invalidValue(source, what: "'--from'", expected: "sqlite:PATH", command: words)
+        }
+        let target = arguments.value("--to")
+        // Not shown: it may hold a password.
+        if let target, !target.hasPrefix("postgres://"), !target.hasPrefix("postgresql://") {
+            throw .invalidValue(
+                "…", what: "'--to'", expected: "the URL of a database, as in postgres://user@host/database",
+                command: words)
+        }
+        return .move(MoveRequest(source: String(source.dropFirst(scheme.count)), target: target))
     }
 
     private func simulateOptions() throws(UsageError) -> SimulateOptions {

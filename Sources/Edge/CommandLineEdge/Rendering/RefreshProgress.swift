@@ -35,9 +35,11 @@ package struct RefreshProgress: Sendable, Equatable {
     }
 
     /// The bytes that put this line over one of `previous` columns.
-    package func overwriting(_ previous: Int) -> String {
-        let line = line
-        return "\r" + line + String(repeating: " ", count: max(0, previous - line.count))
+    package func overwriting(_ previous: Int) -> String { RefreshProgress.overwriting(previous, with: line) }
+
+    /// The bytes that put another line over one of `previous` columns.
+    package static func overwriting(_ previous: Int, with line: String) -> String {
+        "\r" + line + String(repeating: " ", count: max(0, previous - line.count))
     }
 
     /// The bytes that take away a line of `previous` columns.

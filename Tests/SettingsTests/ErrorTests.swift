@@ -45,6 +45,25 @@ struct ErrorTests {
             ])
     }
 
+    @Test(
+        "an address past the pooler is a PostgreSQL database's, and a file has none",
+        arguments: [
+            ("sqlite:c.db", "postgres://db/c", "goes past a pooler of PostgreSQL's; a SQLite file has none"),
+            ("postgres://pooler/c", "mysql://db/c", "is no PostgreSQL database; write postgres://user@host/database"),
+        ])
+    func directURL(_ url: String, _ direct: String, _ sentence: String) {
+        let text = """
+            store: { url: "\(url)", direct_url: "\(direct)" }
+            state_dir: .
+            vault: { keys: { file: k } }
+
+            """
+        #expect(
+            SampleSettings.errors(text + SampleSettings.provider) == [
+                "conf/gateway.yaml:1: store.direct_url: \(sentence)"
+            ])
+    }
+
     @Test("no error shows the value that is wrong")
     func harmless() {
         let lines = [

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("production.example.yaml with its secrets given") struct ProductionExampleTests {
     private static let environment = [
-        "CONSENT_STORE_URL": "postgres://gateway:store-canary@db.example/consents", "PAYPAL_CLIENT_ID": "shop-id",
+        "CONSENT_STORE_URL": "postgres://gateway:store-canary@pooler.example/consents",
+        "CONSENT_STORE_DIRECT_URL": "postgres://gateway:store-canary@db.example/consents",
+        "PAYPAL_CLIENT_ID": "shop-id",
         "PAYPAL_CLIENT_SECRET": "paypal-canary", "ACME_SECRET": "acme-new-canary", "ACME_SECRET_OLD": "acme-old-canary",
         "HOOK_SECRET": "hook-canary", "AUDIT_SECRET": "audit-new-canary", "AUDIT_SECRET_OLD": "audit-old-canary",
     ]
@@ -30,6 +32,7 @@ import Testing
     func loads() throws {
         let loaded = try load(refusesNotYetBuilt: false).get()
         #expect(loaded.warnings.isEmpty)
+        #expect(loaded.settings.store.directURL?.reveal().contains("@db.example/") == true)
         let providers = loaded.settings.providers
         #expect(
             providers.map { $0.client.secrets.map { $0.reveal() } } == [

@@ -104,10 +104,12 @@ extension Session {
     func facts() throws(PostgresError) -> PostgresFacts {
         let rows = try ask(SessionQueries.facts, [])
         guard rows.count == 1 else { throw PostgresError.corrupt }
+        let process = Int32(truncatingIfNeeded: rows.integer(0, 4))
         return unsafe PostgresFacts(
             version: Int(rows.integer(0, 0)), isInRecovery: rows.integer(0, 1) != 0,
             isDurable: rows.integer(0, 2) != 0,
-            isEncrypted: PQsslInUse(handle) == 1, encoding: String(decoding: rows.bytes(0, 3), as: UTF8.self))
+            isEncrypted: PQsslInUse(handle) == 1, encoding: String(decoding: rows.bytes(0, 3), as: UTF8.self),
+            process: process, isBehindPooler: process != PQbackendPID(handle))
     }
 
     /// Sends a statement and waits for its rows; outside a transaction it is committed.

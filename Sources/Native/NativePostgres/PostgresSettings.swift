@@ -84,6 +84,10 @@ package struct PostgresFacts: Sendable, Equatable {
     package var isEncrypted: Bool
     /// `UTF8`, or what the database is in.
     package var encoding: String
+    /// The server's process that answered.
+    package var process: Int32
+    /// Who let us in is not who answered: a pooler stands between.
+    package var isBehindPooler: Bool
 }
 
 enum SessionQueries {
@@ -101,8 +105,9 @@ enum SessionQueries {
         """
         SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery(),
             current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on',
-            current_setting('server_encoding')
+            current_setting('server_encoding'), pg_backend_pid()::bigint
         """)
+    static let process = PostgresQuery("SELECT pg_backend_pid()::bigint")
     static let begin = PostgresQuery("BEGIN ISOLATION LEVEL READ COMMITTED")
     static let beginReading = PostgresQuery("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     static let commit = PostgresQuery("COMMIT")

@@ -243,9 +243,10 @@ struct Gateway: Sendable {
             do throws(StoreFailure) {
                 return .server(
                     try PostgresServer(
-                        url: url.reveal(), password: nil, pool: settings.store.pool,
+                        url: url.reveal(), directURL: settings.store.directURL?.reveal(), password: nil,
+                        pool: settings.store.pool,
                         applicationName: "consent-gateway"))
-            } catch { throw StartFailure("store.url: \(error)", .configuration) }
+            } catch { throw StartFailure("store: \(error)", .configuration) }
         }
     }
 

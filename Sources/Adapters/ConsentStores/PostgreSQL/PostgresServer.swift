@@ -62,10 +62,42 @@ package struct PostgresServer: Sendable {
 
     private func connect(isDirect: Bool) throws(SQLError) -> PostgresConnection {
         do throws(PostgresError) {
-            let connection = try PostgresConnection(settings(isDirect: isDirect))
+            let connection = try open(settings(isDirect: isDirect))
             if let obstacle = connection.facts.obstacle { throw PostgresError(.readOnly, detail: obstacle) }
             return connection
         } catch { throw .postgres(error) }
+    }
+
+    /// - Throws: also where a pooler in transaction mode stands between that was not told of.
+    private func open(_ settings: PostgresSettings) throws(PostgresError) -> PostgresConnection {
+        do throws(PostgresError) {
+            let connection = try PostgresConnection(settings)
+            if !settings.isPooled, connection.facts.isBehindPooler, try isLent(connection.facts.process, settings) {
+                throw poolerFound
+            }
+            return connection
+        } catch {
+            // A statement of that name was there already (42P05), or was gone: another one's session.
+            let isForeign = error.sqlState == "42P05" || error.sqlState == "26000"
+            throw isForeign && !settings.isPooled ? poolerFound : error
+        }
+    }
+
+    /// Whether the server's process that has just answered one connection, which is still open, now answers another.
+    private func isLent(_ process: Int32, _ settings: PostgresSettings) throws(PostgresError) -> Bool {
+        var settings = settings
+        settings.isPooled = true
+        return try PostgresConnection(settings).facts.process == process
+    }
+
+    private var poolerFound: PostgresError {
+        PostgresError(
+            .settings,
+            detail: directURL == nil
+                ? "a pooler in transaction mode stands before the server: give the server's own address as "
+                    + "store.direct_url, beside the pooler's as store.url"
+                : "store.direct_url leads to a pooler in transaction mode: give the server's own address, or that of a "
+                    + "pooler in session mode")
     }
 }
 

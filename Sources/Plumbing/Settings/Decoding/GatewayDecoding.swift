@@ -38,6 +38,7 @@ extension StoreSettings {
         var section = given
         defer { section.finish() }
         location = Self.location(&section)
+        directURL = Self.directURL(&section, location)
         pool = section.integer("pool", in: 1...1000) ?? 8
         let migrate = section.choice("migrate", of: Migration.self)
         self.migrate =
@@ -45,6 +46,18 @@ extension StoreSettings {
             case .sqlite: migrate ?? .auto
             case .postgres: migrate ?? .manual
             }
+    }
+
+    private static func directURL(_ section: inout SectionReader, _ location: Location) -> SettingsSecret? {
+        guard let url = section.secret("direct_url", literals: .url) else { return nil }
+        if case .sqlite = location {
+            section.fail("direct_url", "goes past a pooler of PostgreSQL's; a SQLite file has none")
+        } else if case let text = url.reveal(), !text.isEmpty, !text.hasPrefix("postgres://"),
+            !text.hasPrefix("postgresql://")
+        {
+            section.fail("direct_url", "is no PostgreSQL database; write postgres://user@host/database")
+        }
+        return url
     }
 
     private static func location(_ section: inout SectionReader) -> Location {

@@ -38,6 +38,8 @@ package struct StoreSettings: Sendable {
     }
 
     package var location: Location
+    /// Where `location` leads to a pooler in transaction mode: the server's own URL.
+    package var directURL: SettingsSecret?
     /// Connections to PostgreSQL.
     package var pool: Int
     package var migrate: Migration

@@ -5,6 +5,7 @@ then the gateway goes on there with its keys, its records, its trails and its re
 `Tests/postgres with`."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -54,14 +55,15 @@ def enlarge(house):
             'code_rejected', 1 FROM n"""])
 
 
-def kill_in_the_middle(house, arguments, target):
+def end_in_the_middle(house, arguments, target, by, after):
+    """Ends a move with that signal once so many codes are there; its status, and how many are there then."""
     process = subprocess.Popen([program(), *arguments, "--config", house.config], stderr=subprocess.DEVNULL)
+    count = "SELECT count(*) FROM code_reservations"
     end = time.monotonic() + DEADLINE
-    while int(target.execute(["SELECT count(*) FROM code_reservations"])[0][0]) < 2000:
-        expect(process.poll() is None and time.monotonic() < end, "the move ended before it could be killed")
-    process.kill()
-    process.wait()
-    return int(target.execute(["SELECT count(*) FROM code_reservations"])[0][0])
+    while int(target.execute([count])[0][0]) < after:
+        expect(process.poll() is None and time.monotonic() < end, "the move ended before it could be ended")
+    process.send_signal(by)
+    return process.wait(timeout=DEADLINE), int(target.execute([count])[0][0])
 
 
 def move(house, target):
@@ -81,7 +83,9 @@ def move(house, target):
         file.write(text.replace(house.store.settings, target.settings))
     status, _, errors = command(house, "migrate")
     expect(status == 0, errors)
-    copied = kill_in_the_middle(house, arguments, target)
+    status, copied = end_in_the_middle(house, arguments, target, signal.SIGINT, 1000)
+    expect(status == 130 and copied < COPIES * 100, f"interrupted: {status} {copied}")
+    _, copied = end_in_the_middle(house, arguments, target, signal.SIGKILL, copied + 1000)
     done = subprocess.run([program(), "serve", "--config", house.config], capture_output=True, timeout=DEADLINE)
     expect(done.returncode == 4 and b"migrate --from" in done.stderr, f"served in part: {done.stderr.decode()}")
     with open(f"{house.folder}/consents.db", "rb") as file:

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ConsentStores
+import ConsentUseCases
 import Consents
+import NativeSystem
+import Observability
+import TestSupport
 import Testing
 
 @Suite("The lives of any store", .places)
@@ -79,7 +83,39 @@ struct LifeTests {
         #expect(first[1].dueAt == Make.timing(Make.now.advanced(by: .seconds(1))).dueAt, "not the lease's end")
     }
 
+    @Test("processes that begin and step on side by side do not take the store for a copy", arguments: StoreKind.allCases)
+    func manyBegin(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let note = SharedNote()
+        let log = Log(level: .error, format: .text, sink: MemorySink(), now: { 0 })
+        _ = try await place.open().keepConsent()
+        let stores = try (0..<6).map { _ in try place.open() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores {
+                group.addTask {
+                    for _ in 0..<20 {
+                        let epochs = KeepEpoch(
+                            store: store, note: note, time: place.clock, entropy: LooseEntropy(), log: log)
+                        try await epochs.begin()
+                        await epochs.end()
+                        #expect(await epochs.stop == nil)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await stores[0].life().stop == nil)
+    }
+
     private let later = Make.now.advanced(by: .seconds(60))
 
     private func epoch(_ life: UUIDv7, _ number: Int64) -> StoreEpoch { StoreEpoch(incarnation: life, number: number) }
+}
+
+/// One state folder's note, read and written by all.
+private final class SharedNote: EpochNote {
+    private let mark = Locked<EpochMark?>(nil)
+
+    func read() throws(StateFailure) -> EpochMark? { mark.withLock { $0 } }
+    func write(_ mark: EpochMark) throws(StateFailure) { self.mark.withLock { $0 = mark } }
 }

@@ -67,13 +67,15 @@ extension WritingRules {
     /// Whether a refresh token may be claimed: nobody has stopped refreshing, and the store is not behind what this
     /// instance has seen of it.
     func mayRefresh(in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
+        // Before the row: another thread may step on in between, and the row is then ahead of what is known, not behind.
+        let known = epochs.value
         let row = try connection.prepare(LifeQueries.claims)
         try row.bind()
         guard try row.step() else { return false }
         let incarnation = row.optionalBlob()
         let number = row.integer()
         if row.optionalText() != nil { return false }
-        guard let known = epochs.value else { return true }
+        guard let known else { return true }
         return incarnation == known.incarnation.bytes && number >= known.number
     }
 }

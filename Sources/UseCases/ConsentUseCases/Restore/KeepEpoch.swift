@@ -33,12 +33,14 @@ package final class KeepEpoch: Sendable {
     /// Holds the store against what was noted, then goes a step further. Before this process claims anything.
     /// - Throws: the store's failure: nothing is known then.
     package func begin() async throws(StoreFailure) {
-        // The note before the store: it is written after it, so that another process's step between the two readings
-        // only makes the store newer.
-        let noted = noted()
-        let life = try await store.life()
+        var (life, verdict) = try await look()
+        if verdict == .isBehind, life.stop == nil, life.acceptedAt != nil {
+            // An operator may be accepting the store at this moment: the note of its new life comes after it.
+            try? await time.sleep(until: time.monotonic + .milliseconds(250))
+            (life, verdict) = try await look()
+        }
         if let stop = life.stop { return await tell(stop) }
-        switch EpochVerdict(of: life, noted: noted) {
+        switch verdict {
         case .goesOn: break
         case .adopted(let sentence): log.warning(sentence)
         case .isBehind:
@@ -46,6 +48,14 @@ package final class KeepEpoch: Sendable {
             return await tell(.behindStateFolder)
         }
         try await step(from: nil)
+    }
+
+    /// The note is read before the store: other processes step on, the store first and then the note, and what was noted
+    /// by now the store has reached by then.
+    private func look() async throws(StoreFailure) -> (life: StoreLife, verdict: EpochVerdict) {
+        let noted = noted()
+        let life = try await store.life()
+        return (life, EpochVerdict(of: life, noted: noted))
     }
 
     /// Returns when its task is cancelled. A failure is told and tried again with the next step.

@@ -83,7 +83,9 @@ struct LifeTests {
         #expect(first[1].dueAt == Make.timing(Make.now.advanced(by: .seconds(1))).dueAt, "not the lease's end")
     }
 
-    @Test("processes that begin and step on side by side do not take the store for a copy", arguments: StoreKind.allCases)
+    @Test(
+        "processes that begin and step on side by side do not take the store for a copy",
+        arguments: StoreKind.allCases)
     func manyBegin(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)
         let note = SharedNote()

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -52,7 +53,11 @@ class Bank(harness.Listening):
 
     def serve(self, connection):
         try:
-            with self.context.wrap_socket(connection, server_side=True) as secured:
+            with self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False) as secured:
+                try:
+                    secured.do_handshake()
+                except ssl.SSLError:
+                    return leave_open(secured)
                 subject = dict(pair[0] for pair in secured.getpeercert()["subject"])
                 while request := read_message(secured):
                     self.requests.append((subject["commonName"], request.decode()))
@@ -64,6 +69,15 @@ class Bank(harness.Listening):
                                     + str(len(text)).encode() + b"\r\n\r\n" + text)
         except OSError:
             pass
+
+
+def leave_open(secured):
+    """What a client of TLS 1.3 has sent by then is read, as servers do: closed over it, the alert would be lost to a
+    reset, and nobody could tell any more that nothing was done."""
+    secured.settimeout(5)
+    socket.socket.shutdown(secured, socket.SHUT_WR)
+    while socket.socket.recv(secured, 65536):
+        pass
 
 
 def write(path, text, mode=0o600):

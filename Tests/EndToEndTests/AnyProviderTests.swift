@@ -64,6 +64,14 @@ struct AnyProviderTests {
                 answer.json["detail"]?.string
                     == "The authorization response is of the environment sandbox; the provider "
                     + "has no environments. Name the provider that the app's SDK is for.")
+            // Without the environment it is the SDK's form all the same, which asks for neither PKCE nor a nonce.
+            for form in [
+                #"{"provider":"acme","subject":"u","response_type":"authorization_code","response":{"code":"c"}}"#,
+                #"{"provider":"acme","subject":"u","authorization":{"response":{"code":"c"}}}"#,
+            ] {
+                let answer = try await gateway.call(.post(Array(form.utf8)), "/v1/consents")
+                #expect(answer.status == 400)
+            }
             #expect(script.provider.requests.isEmpty)
         }
     }

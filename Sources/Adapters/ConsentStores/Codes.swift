@@ -161,6 +161,7 @@ extension WritingRules {
     private func take(
         _ wanted: CodeReservation, by query: SQLQuery, in connection: borrowing SQLConnection
     ) throws(SQLError) -> Bool {
+        try leases.mustBeProven()
         let lease = try leases.lease(for: wanted.lease, in: connection)
         return try connection.rows(
             changedBy: query, wanted.digest, wanted.provider.name, wanted.provider.environmentColumn,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
+internal import NativePostgres
 
 extension SQLStore {
     package func createConsent(_ consent: StoredConsent, of code: BlindIndex, events: [EventDraft])
@@ -73,7 +74,11 @@ extension WritingRules {
         // The unique indexes look for what stands in the way; only where something does, it is asked what.
         guard try insert(consent, chain, in: connection) else {
             if let made = try self.consent(of: code, in: connection) { return .alreadyConsent(made) }
-            guard let live = try liveID(of: consent, in: connection) else { throw .constraint }
+            guard let live = try liveID(of: consent, in: connection) else {
+                // What stood in the way has ended since, in another's transaction: it is tried again.
+                throw connection.hasOtherWriters
+                    ? .postgres(PostgresError(.conflict, detail: "the live record has ended")) : .constraint
+            }
             return .liveExists(live)
         }
         if let made = try settle(code, as: id, at: consent.record.createdAt, in: connection) {

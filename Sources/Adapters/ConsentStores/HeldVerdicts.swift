@@ -217,5 +217,9 @@ private enum VerdictQueries {
             AND attempt_phase IS NULL
         ORDER BY id LIMIT ?
         """)
-    static let makeDue = SQLQuery("UPDATE consents SET due_at = ? WHERE id = ?")
+    static let makeDue = SQLQuery(
+        """
+        UPDATE consents SET due_at = ? WHERE id = ? AND status = 'failing' AND due_at IS NOT NULL
+            AND attempt_phase IS NULL
+        """)
 }

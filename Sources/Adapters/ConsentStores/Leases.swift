@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
+internal import NativePostgres
 internal import NativeSystem
 
 /// How long a row is somebody's: until a time of the store's clock, and no longer than its owner lives.
@@ -47,6 +48,13 @@ struct LeaseClock: Sendable {
         let rest = lease.until - (try now(connection))
         guard rest > 0, rest <= LeaseClock.longest else { return false }
         return try isAlive(lease.owner, in: connection)
+    }
+
+    /// Before anything is claimed: an instance that others may take for dead by now would send what they send too.
+    /// - Throws: as where the connection is lost.
+    func mustBeProven() throws(SQLError) {
+        guard case .server(let presence) = witness, !presence.isProven else { return }
+        throw .postgres(PostgresError(.lost, detail: "this instance's own lock is not confirmed"))
     }
 
     /// Whether the instance runs; where it cannot be told it is taken for alive.

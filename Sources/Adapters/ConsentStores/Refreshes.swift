@@ -67,6 +67,7 @@ extension WritingRules {
     fileprivate func claim(_ claim: RefreshClaim, in connection: borrowing SQLConnection)
         throws(SQLError) -> ClaimAnswer
     {
+        try leases.mustBeProven()
         guard try mayRefresh(in: connection) else { return .refreshingStopped }
         guard let row = try RefreshRow(claim.id, in: connection), row.hasTokens,
             row.status.isGrantHeld || (claim.isForced && row.status == .reauthorizationRequired)

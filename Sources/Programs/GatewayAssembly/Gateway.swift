@@ -259,19 +259,24 @@ struct Gateway: Sendable {
     func reload(_ settings: GatewaySettings, environment: [String: String]) throws(StartFailure) -> [String] {
         var others = Set(settings.providers.map(\.name))
         var taken: [(CurlProviderConnection, ClientCredentials)] = []
+        var judges: [(ProviderIssuer, [ProviderIdentities])] = []
         for connection in connections {
             let name = connection.facts.key.name
-            guard let found = settings.provider(named: name), ProviderFacts(found).issuer == connection.facts.issuer
+            guard let found = settings.provider(named: name), ProviderFacts(found).issuer == connection.facts.issuer,
+                // A client without a certificate does not get one while it runs.
+                (found.client.authentication == .tls) == (identities[name] != nil)
             else {
                 others.insert(name)
                 continue
             }
             others.remove(name)
             taken.append((connection, try ClientCredentials(of: found, time: time, entropy: entropy)))
+            if let issuer = issuers[name] { judges.append((issuer.issuer, try issuer.judges(secretsOf: found))) }
         }
         let ring = try KeyRing.open(settings.vault.keys, environment: environment)
         do { try vault.take(ring) } catch { throw StartFailure("vault.keys: \(error)", .storeOrKeys) }
         for (connection, credentials) in taken { take(credentials, for: connection) }
+        for (issuer, judges) in judges { issuer.take(judges) }
         return others.sorted()
     }
 

@@ -102,7 +102,10 @@ struct MerchantSessions: UserSessions {
         case .refused(let fault): return .refused(fault.description)
         case .cannotVerify: return .refused("the token's algorithm is not known here")
         case .unavailable(let fault):
-            log.warning("the keys of a session's issuer cannot be had", [Fact(.reason, fault.description)])
+            // Asked for a moment ago: that was told then, or a stranger named a key that nobody knows.
+            if fault != .tooEarly {
+                log.warning("the keys of a session's issuer cannot be had", [Fact(.reason, fault.description)])
+            }
             return .unavailable
         }
     }

@@ -14,6 +14,7 @@ struct ProviderIssuers: Sendable {
     let keys: IssuerKeys
     let issuer: ProviderIssuer
     private let settings: ProviderSettings
+    private let time: any Timekeeper
 
     /// How long a document may take, so that whoever waits for a code's answer still gets one.
     private static func timeout(_ settings: ProviderSettings) -> Duration { settings.timeouts.total / 2 }
@@ -38,18 +39,31 @@ struct ProviderIssuers: Sendable {
                 if let configured { return .success(configured) }
                 return await metadata.place(.keys)
             }, source: source, limits: .usual, time: time, launcher: launcher)
-        let isDiscovered = settings.usesDiscovery
-        let algorithms = Set(settings.idTokenAlgorithms.compactMap(JOSEAlgorithm.init(rawValue:)))
-        issuer = ProviderIssuer(
-            try ProviderIssuers.secrets(settings, algorithms).map { secret in
-                ProviderIdentities(
-                    issuer: isDiscovered ? .discovered(metadata) : .configured(name), keys: keys,
-                    clientID: settings.client.id, trustedAudiences: settings.trustedAudiences, algorithms: algorithms,
-                    secret: secret, time: time)
-            })
         self.metadata = metadata
         self.keys = keys
         self.settings = settings
+        self.time = time
+        issuer = ProviderIssuer(
+            try ProviderIssuers.judges(name, settings, secretsOf: settings, metadata, keys, time: time))
+    }
+
+    /// The same checks with the client's secrets as they are now.
+    func judges(secretsOf other: ProviderSettings) throws(StartFailure) -> [ProviderIdentities] {
+        try ProviderIssuers.judges(
+            settings.issuer ?? "", settings, secretsOf: other, metadata, keys, time: time)
+    }
+
+    private static func judges(
+        _ name: String, _ settings: ProviderSettings, secretsOf other: ProviderSettings, _ metadata: IssuerMetadata,
+        _ keys: IssuerKeys, time: any Timekeeper
+    ) throws(StartFailure) -> [ProviderIdentities] {
+        let algorithms = Set(settings.idTokenAlgorithms.compactMap(JOSEAlgorithm.init(rawValue:)))
+        return try secrets(other, algorithms).map { secret in
+            ProviderIdentities(
+                issuer: settings.usesDiscovery ? .discovered(metadata) : .configured(name), keys: keys,
+                clientID: settings.client.id, trustedAudiences: settings.trustedAudiences, algorithms: algorithms,
+                secret: secret, time: time)
+        }
     }
 
     /// The client's secrets as keys of HS256, one nil where that is not allowed.

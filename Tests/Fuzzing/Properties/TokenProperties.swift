@@ -98,7 +98,8 @@ enum TokenProperties {
         switch outcome {
         case .revoked, .unsupported:
             breaches.expect(
-                (200...299).contains(answer.status) || answer.status == 400,
+                (200...299).contains(answer.status)
+                    || (400...499).contains(answer.status) && ![401, 403, 408, 425, 429].contains(answer.status),
                 "status \(answer.status) says that a token is revoked")
         case .refused(let statement): StatementProperties.check(statement, answer.status, &breaches)
         case .failed(let statement, let delay):

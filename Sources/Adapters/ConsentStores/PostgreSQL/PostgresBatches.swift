@@ -21,6 +21,9 @@ struct PostgresBatches: ~Copyable {
         self.metrics = metrics
     }
 
+    /// How long writes of unknown fate wait for the server to come back, before they count as not written.
+    private static let patience = Duration.seconds(30)
+
     /// How often a write is tried where others were in its way.
     private static let tries = 4
 
@@ -41,8 +44,12 @@ struct PostgresBatches: ~Copyable {
                 if serve(.postgres(link)) { return }
             } catch {
                 health.saw(isGood: false)
-                for write in unfinished + queue.takeAll() { write.refuse(StoreFailure(error)) }
-                unfinished = []
+                for write in queue.takeAll() { write.refuse(StoreFailure(error)) }
+                // Of these it is not known whether they were written: who is told that they were not may be told wrongly.
+                if queue.isClosedAndEmpty || pauses.total > PostgresBatches.patience {
+                    for write in unfinished { write.refuse(StoreFailure(error)) }
+                    unfinished = []
+                }
             }
             _ = queue.waitForClose(upTo: pauses.next())
         }
@@ -130,11 +137,16 @@ struct PostgresBatches: ~Copyable {
 /// How long a thread waits before it connects again: 50 ms, then twice as long each time, up to a second.
 struct ReconnectPauses {
     private var pause = Duration.milliseconds(50)
+    /// Of all pauses since it was connected last; what the attempts took is not counted.
+    private(set) var total = Duration.zero
 
     mutating func startOver() { self = ReconnectPauses() }
 
     mutating func next() -> Duration {
-        defer { pause = min(pause * 2, .seconds(1)) }
+        defer {
+            total += pause
+            pause = min(pause * 2, .seconds(1))
+        }
         return pause
     }
 }

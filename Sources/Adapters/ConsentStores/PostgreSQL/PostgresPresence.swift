@@ -15,11 +15,15 @@ final class PostgresPresence: Sendable {
     /// it.
     static let grace: Int64 = 10_000
     private static let beat = Duration.seconds(3)
+    /// How long a beat proves that this instance lives, milliseconds: short enough that nobody takes it for dead before.
+    private static let proof: Int64 = 8_000
 
     let instance: InstanceID
     private let clock: BootClock
     /// When this instance's lock was taken, by the boot clock; nil while it has none.
     private let heldSince = Locked<Int64?>(nil)
+    /// When the last beat that got through was begun, likewise; nil while there is no lock.
+    private let confirmedAt = Locked<Int64?>(nil)
     private let end = BlockingQueue<Never>()
     private let thread = Locked<NamedThread?>(nil)
 
@@ -27,19 +31,29 @@ final class PostgresPresence: Sendable {
     init(_ server: PostgresServer, instance: InstanceID, clock: BootClock) throws(StoreFailure) {
         self.instance = instance
         self.clock = clock
-        let (end, heldSince) = (end, heldSince)
+        let (end, heldSince, confirmedAt) = (end, heldSince, confirmedAt)
         let started = try startConnectionThread(name: "store-presence") { report throws(SQLError) in
-            var session: PresenceSession? = try PresenceSession(server, instance)
-            heldSince.withLock { $0 = clock.milliseconds }
+            func open() throws(SQLError) -> PresenceSession {
+                let asked = clock.milliseconds
+                let session = try PresenceSession(server, instance)
+                heldSince.withLock { $0 = clock.milliseconds }
+                confirmedAt.withLock { $0 = asked }
+                return session
+            }
+            var session: PresenceSession? = try open()
             report()
             while !end.waitForClose(upTo: session == nil ? .milliseconds(200) : PostgresPresence.beat) {
                 if let held = session {
-                    if held.beat() { continue }
+                    let asked = clock.milliseconds
+                    if held.beat() {
+                        confirmedAt.withLock { $0 = asked }
+                        continue
+                    }
                     heldSince.withLock { $0 = nil }
+                    confirmedAt.withLock { $0 = nil }
                     session = nil
                 }
-                session = try? PresenceSession(server, instance)
-                if session != nil { heldSince.withLock { $0 = clock.milliseconds } }
+                session = try? open()
             }
             // One more try where the connection was lost meanwhile: else it counts as alive for some seconds.
             if session?.leave() != true { _ = try? PresenceSession(server, instance).leave() }
@@ -49,9 +63,16 @@ final class PostgresPresence: Sendable {
 
     deinit { end.close() }
 
+    /// Whether others were told of late that this instance lives. One that they may take for dead by now begins nothing,
+    /// and judges nobody: its own lock may have gone with a server that is not there any more.
+    var isProven: Bool {
+        confirmedAt.withLock { $0.map { clock.milliseconds - $0 < PostgresPresence.proof } ?? false }
+    }
+
     /// Whether this instance has held its lock long enough to judge others.
     var mayJudge: Bool {
-        heldSince.withLock { $0.map { clock.milliseconds - $0 >= PostgresPresence.grace } ?? false }
+        isProven
+            && heldSince.withLock { $0.map { clock.milliseconds - $0 >= PostgresPresence.grace } ?? false }
     }
 
     /// Gives the lock back; from then on this instance counts as dead.
@@ -89,7 +110,7 @@ private final class PresenceSession {
         do throws(PostgresError) {
             try connection.run(PresenceQueries.seen, instance.postgres, Int64(instance.lockNumber))
             return true
-        } catch { return connection.isUsable }
+        } catch { return false }
     }
 
     /// - Returns: whether it could be said.

@@ -115,7 +115,8 @@ package final class IssuerKeys: Sendable {
 
     private static func wantsNewerKeys(_ verdict: TokenVerdict) -> Bool {
         switch verdict {
-        case .unknownKey, .invalid(.signature), .invalid(.unknownKey): true
+        // A key that was published broken is published again.
+        case .unknownKey, .invalid(.signature), .invalid(.unknownKey), .invalid(.unusableKey): true
         case .verified, .invalid, .cannotVerify: false
         }
     }
@@ -148,8 +149,9 @@ package enum IssuerVerdict: Sendable {
     init(_ verdict: TokenVerdict, unknown fault: DocumentFault?) {
         switch verdict {
         case .verified(let token): self = .verified(token)
-        case .unknownKey, .invalid(.unknownKey):
-            self = fault.map(IssuerVerdict.keysUnavailable) ?? .invalid(.unknownKey)
+        case .unknownKey: self = fault.map(IssuerVerdict.keysUnavailable) ?? .invalid(.unknownKey)
+        case .invalid(let found) where found == .unknownKey || found == .unusableKey:
+            self = fault.map(IssuerVerdict.keysUnavailable) ?? .invalid(found)
         case .invalid(let fault): self = .invalid(fault)
         case .cannotVerify(let algorithm): self = .cannotVerify(algorithm: algorithm)
         }

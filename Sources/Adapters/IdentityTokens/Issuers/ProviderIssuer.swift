@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 package import NativeJSON
+internal import NativeSystem
 
 /// One provider's identities as the use cases ask for them.
 package final class ProviderIssuer: IdentityCheck {
     /// In order; several while the secret of HS256 is being changed, and never none.
-    private let judges: [ProviderIdentities]
+    private let judges: Locked<[ProviderIdentities]>
 
-    package init(_ judges: [ProviderIdentities]) { self.judges = judges }
+    package init(_ judges: [ProviderIdentities]) { self.judges = Locked(judges) }
+
+    /// Others from now on: the client's secrets have changed, and with them the keys of HS256.
+    package func take(_ judges: [ProviderIdentities]) { self.judges.withLock { $0 = judges } }
 
     package func check(
         _ token: SecretText, _ asked: AskedIdentity, accessToken: SecretText
@@ -51,6 +55,7 @@ package final class ProviderIssuer: IdentityCheck {
     private func first<Value>(
         _ check: (ProviderIdentities) async -> IdentityVerdict<Value>
     ) async -> IdentityVerdict<Value> {
+        let judges = judges.withLock { $0 }
         var verdict = await check(judges[0])
         for judge in judges.dropFirst() {
             guard case .refused(.signature) = verdict else { return verdict }

@@ -23,8 +23,9 @@ package struct RevocationReader: Sendable {
         let delay = RetryAfter.delay(answer.header("retry-after"), now: now)
         if complaint.isError("RATE_LIMIT_REACHED") { return .failed(statement, retryAfter: delay) }
         switch answer.status {
-        // Our credentials are refused: an operator mends them, and the token is still to be revoked.
-        case 401, 403, 429: return .failed(statement, retryAfter: delay)
+        // Our credentials are refused: an operator mends them, and the token is still to be revoked. Nor is the token's
+        // fate told by a status that says that nothing was done.
+        case 401, 403, 408, 425, 429: return .failed(statement, retryAfter: delay)
         case 200...299, 400...499: break
         default: return .failed(statement, retryAfter: delay)
         }

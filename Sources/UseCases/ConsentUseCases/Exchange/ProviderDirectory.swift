@@ -6,6 +6,7 @@ extension ProviderFacts {
     /// sent here: the name may be another server's by now.
     func hasIssued(_ record: ConsentRecord) -> Bool { issuer == record.issuer && key == record.provider }
     func hasIssued(_ grant: RefreshableGrant) -> Bool { issuer == grant.issuer && key == grant.provider }
+    func hasIssued(_ grant: KeptGrant) -> Bool { issuer == grant.issuer && key == grant.provider }
 }
 
 /// The configured providers and notices, and the checks of a request against them.
@@ -54,7 +55,15 @@ package final class ProviderDirectory: Sendable {
         -> ExchangeParameters
     {
         var parameters = request.parameters
-        if parameters.isSDKCode { return parameters }
+        if parameters.isSDKCode {
+            // The SDK's form stands for a code without PKCE, nonce and ID token: whoever could choose it at another
+            // provider would choose to be looked at less closely.
+            guard facts.isPayPal else {
+                throw .environmentMismatch(
+                    provider: facts.key.environment, response: request.environmentHint ?? "(none)")
+            }
+            return parameters
+        }
         if let given = parameters.redirectURI {
             let allowed = facts.allowedRedirectURIs + [facts.redirectURI].compactMap(\.self)
             guard allowed.contains(where: { $0.utf8.elementsEqual(given.utf8) }) else { throw .redirectURINotAllowed }

@@ -35,7 +35,8 @@ package final class SettleGrant: Sendable {
         identityUntil identityDeadline: Duration
     ) async throws(ConsentFailure) -> Redemption {
         if grant.identity != nil { return try await verified(grant, code, deadline, identityDeadline) }
-        guard let connection = directory.connection(named: grant.provider.name) else {
+        guard let connection = directory.connection(named: grant.provider.name), connection.facts.hasIssued(grant)
+        else {
             return try await place(grant, of: code, facts: nil, FetchedProfile(status: .pending, profile: nil))
         }
         let fetched = await ProfileFetch(time: time).fetch(

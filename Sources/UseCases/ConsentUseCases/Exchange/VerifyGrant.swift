@@ -17,7 +17,9 @@ extension SettleGrant {
     func verified(
         _ grant: KeptGrant, _ code: BlindIndex, _ deadline: Duration, _ identityDeadline: Duration
     ) async throws(ConsentFailure) -> Redemption {
-        guard let asked = grant.identity, let connection = directory.connection(named: grant.provider.name) else {
+        guard let asked = grant.identity, let connection = directory.connection(named: grant.provider.name),
+            connection.facts.hasIssued(grant)
+        else {
             // Who it is of can only be told once the provider is configured again.
             throw .exchangePending
         }

@@ -158,7 +158,9 @@ class Ledger:
                 self.doubled += 1
                 self.breach("doubled: the answer to the last sending had been received", sending.family)
         asked_at = self.asked_at.get(sending.token)
-        if self.kind == "forbidden" and earlier and asked_at is not None:
+        # One that was refused, if by a provider out of its mind, is in no doubt.
+        in_doubt = [one for one in earlier if not (one.is_forged and one.delivered_at is not None)]
+        if self.kind == "forbidden" and in_doubt and asked_at is not None:
             if now < asked_at + self.lifetime - CLOCK_TOLERANCE:
                 self.early += 1
                 self.breach("early: sent again in doubt before the access token in hand had lapsed", sending.family)

@@ -73,7 +73,12 @@ extension WritingRules {
             guard try row.step() else { continue }
             let generation = row.integer()
             let reason = try row.word(StatusReason.self)
-            try connection.run(VerdictQueries.revive, now, now, id)
+            if reason == .ambiguousRotation {
+                // What was in doubt before the verdict is so again: refused once more it is named as it was.
+                try connection.run(VerdictQueries.reviveInDoubt, leases.instance, now, now, id)
+            } else {
+                try connection.run(VerdictQueries.revive, now, now, id)
+            }
             try keepVerdict(reason, on: id, generation: generation, of: provider, at: now, in: connection)
             let event = EventDraft(
                 type: .refreshFailed, at: now, caller: "gateway", requestID: nil,
@@ -208,6 +213,13 @@ private enum VerdictQueries {
         """
         UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
             last_outcome = 'failing', due_at = ?, updated_at = ?
+        WHERE id = ?
+        """)
+    static let reviveInDoubt = SQLQuery(
+        """
+        UPDATE consents SET status = 'failing', status_reason = NULL, refresh_failures = refresh_failures + 1,
+            last_outcome = 'unknown', attempt_id = settled_attempt, attempt_phase = 'unknown', attempt_owner = ?,
+            attempt_sent_at = updated_at, due_at = ?, updated_at = ?
         WHERE id = ?
         """)
     static let failing = SQLQuery(

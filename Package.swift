@@ -112,7 +112,8 @@ let package = Package(
         room(
             "Adapters", "ProviderClients",
             [
-                "Consents", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeCrypto", "NativeSystem",
+                "Consents", "IdentityTokens", "NativeCurl", "NativeEventLoop", "NativeJSON", "NativeCrypto",
+                "NativeSystem",
                 "Observability",
             ]),
         room(
@@ -204,7 +205,8 @@ let package = Package(
         tests(
             of: "ProviderClients",
             [
-                "Consents", "NativeCurl", "NativeEventLoop", "NativeSystem", "Observability", "Settings",
+                "Consents", "IdentityTokens", "NativeCurl", "NativeEventLoop", "NativeSystem", "Observability",
+                "Settings",
                 "TestSupport",
             ]),
         tests(

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import urllib.parse
 
-from harness import DEADLINE, Failure, House, call
+from harness import DEADLINE, Failure, House, call, expect
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Examples", "curl")
 # Stands before curl on the PATH and writes down its arguments.
@@ -56,11 +56,6 @@ class Scripts:
 
     def json(self, name, *arguments, **more):
         return json.loads(self.run(name, *arguments, **more))
-
-
-def expect(truth, *what):
-    if not truth:
-        raise Failure(" ".join(map(str, what)))
 
 
 def witness(house):

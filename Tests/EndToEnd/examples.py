@@ -14,7 +14,7 @@ import tempfile
 import jsonschema
 import yaml
 
-from harness import DEADLINE, Failure
+from harness import DEADLINE, Failure, expect
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 MONITORING = f"{ROOT}/Examples/monitoring"
@@ -27,11 +27,6 @@ BROKEN = [
      "          summary: No gateway", "FAILED"),
     ('outcome!~"granted|rejected"', 'outcome!~"granted"', "FAILED"),
 ]
-
-
-def expect(truth, *what):
-    if not truth:
-        raise Failure(" ".join(map(str, what)))
 
 
 def text_of(path):

@@ -28,6 +28,12 @@ class Failure(Exception):
     """What the test found wrong."""
 
 
+def expect(truth, *what):
+    """A Failure that says so where it is not true."""
+    if not truth:
+        raise Failure(" ".join(map(str, what)))
+
+
 def program():
     """The built program: $GATEWAY, else the release build, else the debug one."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".build")

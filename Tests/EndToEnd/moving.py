@@ -12,15 +12,10 @@ import time
 
 os.environ["CONSENT_GATEWAY_TEST_STORE"] = "sqlite"
 import stores  # noqa: E402
-from harness import DEADLINE, Failure, House, call, program  # noqa: E402
+from harness import DEADLINE, Failure, House, call, expect, program  # noqa: E402
 
 CONSENTS = 40
 COPIES = 150
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 def command(house, *arguments):

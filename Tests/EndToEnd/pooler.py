@@ -10,15 +10,10 @@ import time
 
 os.environ["CONSENT_GATEWAY_TEST_STORE"] = "postgres"
 import stores  # noqa: E402
-from harness import DEADLINE, Failure, House, call, program, wait_until  # noqa: E402
+from harness import DEADLINE, Failure, House, call, expect, program, wait_until  # noqa: E402
 
 CALLERS = 8
 EACH = 10
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 def write(house, settings):

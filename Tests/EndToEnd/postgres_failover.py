@@ -5,6 +5,7 @@
 Synchronous: what was answered is there, and everything goes on by itself. Asynchronous, with the replica behind: the
 instances notice that the store has gone back, nothing is refreshed until an operator accepts it, and what was withdrawn
 since is withdrawn again. `postgres_failover.py [synchronous|asynchronous...]`."""
+import contextlib
 import json
 import os
 import subprocess
@@ -14,8 +15,8 @@ import urllib.parse
 
 os.environ["CONSENT_GATEWAY_TEST_STORE"] = "postgres"
 import stores  # noqa: E402
-from harness import DEADLINE, Failure, House, Proxy, call, program, wait_until  # noqa: E402
-from postgres_outages import Load, SETTINGS, expect, readiness, settle  # noqa: E402
+from harness import DEADLINE, Failure, House, Proxy, call, expect, program, wait_until  # noqa: E402
+from postgres_outages import Load, SETTINGS, readiness, settle  # noqa: E402
 
 
 def both(first, second, name):
@@ -43,26 +44,17 @@ def refreshing(gateway):
     return body["refreshing"] if status == 200 else None
 
 
-def synchronous():
+@contextlib.contextmanager
+def two_instances():
+    """A primary, its replica, and a house on both with two instances: all of it gone afterwards."""
     primary = stores.PostgresServer()
     replica = primary.replica()
-    stores.psql(primary.url, ["ALTER SYSTEM SET synchronous_standby_names = 'follower'"])
-    stores.psql(primary.url, ["SELECT pg_reload_conf()"])
     house, gateways = build(primary, replica), []
     try:
-        gateways = [house.serve() for _ in range(2)]
-        load = Load(house, gateways)
-        time.sleep(2)
-        primary.do("kill")
-        replica.do("promote")
-        wait_until(lambda: all(readiness(one)[0] == 200 for one in gateways), "both work with the promoted server")
-        time.sleep(1)
-        said = settle(house, gateways, load, may_be_unknown=False)
-        for gateway in gateways:
-            expect(refreshing(gateway) == "on", f"refreshing is {refreshing(gateway)} though nothing was lost")
-            gateway.stop()
-        gateways = []
-        return said
+        gateways += [house.serve() for _ in range(2)]
+        yield primary, replica, house, gateways
+        while gateways:
+            gateways.pop().stop()
     except Failure:
         sys.stderr.write("".join(house.log_text().splitlines(keepends=True)[-40:]))
         raise
@@ -72,6 +64,22 @@ def synchronous():
         house.close()
         for server in (primary, replica):
             server.remove()
+
+
+def synchronous():
+    with two_instances() as (primary, replica, house, gateways):
+        stores.psql(primary.url, ["ALTER SYSTEM SET synchronous_standby_names = 'follower'"])
+        stores.psql(primary.url, ["SELECT pg_reload_conf()"])
+        load = Load(house, gateways)
+        time.sleep(2)
+        primary.do("kill")
+        replica.do("promote")
+        wait_until(lambda: all(readiness(one)[0] == 200 for one in gateways), "both work with the promoted server")
+        time.sleep(1)
+        said = settle(house, gateways, load, may_be_unknown=False)
+        for gateway in gateways:
+            expect(refreshing(gateway) == "on", f"refreshing is {refreshing(gateway)} though nothing was lost")
+        return said
 
 
 def command(house, *arguments):
@@ -86,11 +94,7 @@ def ask(house, gateway, method, path):
 
 
 def asynchronous():
-    primary = stores.PostgresServer()
-    replica = primary.replica()
-    house, gateways = build(primary, replica), []
-    try:
-        gateways = [house.serve() for _ in range(2)]
+    with two_instances() as (primary, replica, house, gateways):
         made = []
         for number in range(6):
             status, _, body = house.post_code(gateways[number % 2].ready["api"], house.fresh_code(), f"user-{number}")
@@ -132,19 +136,7 @@ def asynchronous():
             _, body = ask(house, gateways[1], "GET", consent)
             expect((body["status"], body["status_reason"]) == ("reauthorization_required", "restored_backup"),
                    f"a grant whose token was spent: {body}")
-        for gateway in gateways:
-            gateway.stop()
-        gateways = []
         return f"{len(kept)} grants go on, {len(rotated)} named restored_backup, {len(withdrawn)} withdrawn again"
-    except Failure:
-        sys.stderr.write("".join(house.log_text().splitlines(keepends=True)[-40:]))
-        raise
-    finally:
-        for gateway in gateways:
-            gateway.process.kill()
-        house.close()
-        for server in (primary, replica):
-            server.remove()
 
 
 def main(names):

@@ -12,18 +12,13 @@ import time
 
 os.environ["CONSENT_GATEWAY_TEST_STORE"] = "postgres"
 import stores  # noqa: E402
-from harness import Failure, House, Proxy, call, random_word, wait_until  # noqa: E402
+from harness import Failure, House, Proxy, call, expect, random_word, wait_until  # noqa: E402
 
 CALLERS = 6
 SETTINGS = ("    refresh_token_reuse: forbidden\n"
             "    timeouts: { connect: 1s, total: 3s, answer: 20s }\n")
 # What a caller may be told and shall try again.
 PASSING = {"provider_unavailable", "exchange_pending", "internal"}
-
-
-def expect(is_so, sentence):
-    if not is_so:
-        raise Failure(sentence)
 
 
 class Load:

@@ -7,7 +7,7 @@ import sys
 
 import jwt
 
-from harness import Failure, House, call, run
+from harness import Failure, House, call, expect, run
 from http.client import HTTPConnection
 
 NOTICES = """\
@@ -15,11 +15,6 @@ notices:
   - { id: signup, version: "3", controller: Shop GmbH, privacy_policy: "https://shop.example/privacy",
       purposes: [Account], jurisdiction: DE }
 """
-
-
-def expect(truth, what):
-    if not truth:
-        raise Failure(what)
 
 
 def signed(api, house, record):

@@ -13,17 +13,12 @@ import subprocess
 import sys
 
 import stores
-from harness import DEADLINE, Failure, House, Proxy, call, program, wait_until
+from harness import DEADLINE, Failure, House, Proxy, call, expect, program, wait_until
 
 SETTINGS = ("    refresh_token_reuse: forbidden\n"
             "    refresh: { policy: keep_alive, interval: 1h }\n")
 # Fewer than five of the rotated ones: more deaths would be held to be the provider's fault.
 KEPT, ROTATED, WITHDRAWN = 6, 4, 3
-
-
-def expect(is_so, sentence):
-    if not is_so:
-        raise Failure(sentence)
 
 
 def command(house, *arguments):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import CLIENT_SECRET, DEADLINE, Failure, House, Process, call, program, wait_until
+from harness import CLIENT_SECRET, DEADLINE, Failure, House, Process, call, expect, program, wait_until
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Config", "systemd")
 INSTALLED = "/usr/bin/consent-gateway"
@@ -30,11 +30,6 @@ BROKEN = [
 # Without any one of these the service is more exposed.
 WEIGHED = ["User", "CapabilityBoundingSet", "NoNewPrivileges", "ProtectSystem", "ProtectHome", "PrivateTmp",
            "PrivateDevices", "RestrictAddressFamilies", "RestrictNamespaces", "SystemCallFilter"]
-
-
-def expect(truth, *what):
-    if not truth:
-        raise Failure(" ".join(map(str, what)))
 
 
 def text_of(name):

@@ -87,6 +87,15 @@ private func fault(_ url: String, issuer: String = "https://op.test", hosts: [St
         #expect(metadata.refused == [.keys: .plain, .userinfo: .address])
         #expect(metadata.endpoints.count == 2 && metadata.endpoints[.revocation] == nil)
         #expect(metadata.certificateEndpoints.mapValues(\.text) == [.token: "https://mtls.op.test/token"])
+        #expect(metadata.place(.token, showingCertificate: true)?.text == "https://mtls.op.test/token")
+        for isShowing in [false, true] {
+            let place = metadata.place(.userinfo, showingCertificate: isShowing)
+            #expect(
+                place?.text == metadata.endpoints[.userinfo]?.text,
+                "one without an alias is asked where everybody asks")
+        }
+        #expect(
+            metadata.place(.token, showingCertificate: false)?.text == metadata.endpoints[.token]?.text)
         #expect(metadata.idTokenAlgorithms == ["RS256", "ES256"] && metadata.told(.scopes) == nil)
         #expect(metadata.hasS256 && metadata.namesIssuerInAnswers)
         let bare = try outcome(#"{"issuer":"https://op.test"}"#).get()

@@ -15,7 +15,7 @@ from ledger import Ledger
 from watching import Watch
 
 import stores
-from harness import Failure, House, call, program, run, wait_until
+from harness import Failure, House, call, expect, program, run, wait_until
 from store_outage import Lock
 
 PROCESSES = 20
@@ -84,11 +84,6 @@ class Race:
         if kind is None and self.ledger.breaches:
             raise Failure(self.ledger.breaches[0])
         self.house.close()
-
-
-def expect(is_so, sentence):
-    if not is_so:
-        raise Failure(sentence)
 
 
 def twenty_processes():

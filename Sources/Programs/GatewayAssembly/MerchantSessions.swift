@@ -8,6 +8,7 @@ import NativeEventLoop
 import NativeJOSE
 import NativeSystem
 import Observability
+import ProviderClients
 import Settings
 import TokenVaults
 

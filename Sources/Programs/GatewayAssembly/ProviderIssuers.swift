@@ -107,7 +107,8 @@ struct ProviderIssuers: Sendable {
             switch await metadata.current() {
             case .failure: return .unavailable
             case .success(let found):
-                return found.endpoints[name].map { .at($0.text, $0.addresses) } ?? .none
+                return found.place(name, showingCertificate: settings.client.authentication == .tls)
+                    .map { .at($0.text, $0.addresses) } ?? .none
             }
         }
     }
@@ -118,9 +119,12 @@ struct ProviderIssuers: Sendable {
             var endpoints = settings.endpoints
             guard settings.usesDiscovery else { return endpoints }
             guard case .success(let found) = await metadata.current() else { return nil }
-            endpoints.token = endpoints.token ?? found.endpoints[.token]?.text
-            endpoints.userinfo = endpoints.userinfo ?? found.endpoints[.userinfo]?.text
-            endpoints.revocation = endpoints.revocation ?? found.endpoints[.revocation]?.text
+            func text(_ name: ProviderMetadata.Endpoint) -> String? {
+                found.place(name, showingCertificate: settings.client.authentication == .tls)?.text
+            }
+            endpoints.token = endpoints.token ?? text(.token)
+            endpoints.userinfo = endpoints.userinfo ?? text(.userinfo)
+            endpoints.revocation = endpoints.revocation ?? text(.revocation)
             return endpoints
         }
     }

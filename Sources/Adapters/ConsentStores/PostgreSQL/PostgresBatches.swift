@@ -13,6 +13,8 @@ struct PostgresBatches: ~Copyable {
     private let metrics: Metrics
     /// What ran when a connection was lost; it is not known of each whether it was written.
     private var unfinished: [QueuedWrite] = []
+    /// Since when something is; nil where nothing is.
+    private var unfinishedSince: MonotonicInstant?
 
     init(_ queue: BlockingQueue<QueuedWrite>, limit: Int, health: WriteHealth, metrics: Metrics) {
         self.queue = queue
@@ -45,11 +47,7 @@ struct PostgresBatches: ~Copyable {
             } catch {
                 health.saw(isGood: false)
                 for write in queue.takeAll() { write.refuse(StoreFailure(error)) }
-                // Of these it is not known whether they were written: who is told that they were not may be told wrongly.
-                if queue.isClosedAndEmpty || pauses.total > PostgresBatches.patience {
-                    for write in unfinished { write.refuse(StoreFailure(error)) }
-                    unfinished = []
-                }
+                refuseUnfinished(StoreFailure(error))
             }
             _ = queue.waitForClose(upTo: pauses.next())
         }
@@ -60,20 +58,33 @@ struct PostgresBatches: ~Copyable {
         // A commit's fate may be open: the rules let the same attempt write again.
         let again = unfinished
         unfinished = []
-        if !writeApart(again, on: connection) {
-            for write in unfinished { write.refuse(.retryLater("the connection was lost again")) }
-            unfinished = []
+        guard writeApart(again, on: connection) else {
+            refuseUnfinished(.retryLater("the connection was lost again"))
             return false
         }
+        unfinishedSince = nil
         var last = 0
-        while let writes = queue.take(
-            upTo: limit, after: last < SQLiteBatches.crowd ? .zero : SQLiteBatches.gathering)
-        {
+        while let writes = queue.take(upTo: limit, after: SQLWriter.gathering(after: last)) {
             last = writes.count
             metrics.observe(size: writes.count, in: .storeBatchWrites, [])
             if !writeTogether(writes, on: connection) { return false }
         }
         return true
+    }
+
+    private mutating func leave(_ writes: [QueuedWrite]) {
+        unfinished = writes
+        unfinishedSince = unfinishedSince ?? .now()
+    }
+
+    /// Not before the patience is over: of these it is not known whether they were written, and who is told that they
+    /// were not may be told wrongly.
+    private mutating func refuseUnfinished(_ failure: StoreFailure) {
+        guard let since = unfinishedSince else { return }
+        guard queue.isClosedAndEmpty || since.advanced(by: PostgresBatches.patience) <= .now() else { return }
+        for write in unfinished { write.refuse(failure) }
+        unfinished = []
+        unfinishedSince = nil
     }
 
     /// - Returns: false once the connection is lost; what is not answered is in `unfinished`.
@@ -94,7 +105,7 @@ struct PostgresBatches: ~Copyable {
             return true
         }
         guard connection.isUsable else {
-            unfinished = writes
+            leave(writes)
             return false
         }
         return writeApart(writes, on: connection)
@@ -103,7 +114,7 @@ struct PostgresBatches: ~Copyable {
     /// Each in a transaction of its own.
     private mutating func writeApart(_ writes: [QueuedWrite], on connection: borrowing SQLConnection) -> Bool {
         for (index, write) in writes.enumerated() where !finish(write, on: connection) {
-            unfinished = Array(writes[index...])
+            leave(Array(writes[index...]))
             return false
         }
         return true
@@ -137,16 +148,11 @@ struct PostgresBatches: ~Copyable {
 /// How long a thread waits before it connects again: 50 ms, then twice as long each time, up to a second.
 struct ReconnectPauses {
     private var pause = Duration.milliseconds(50)
-    /// Of all pauses since it was connected last; what the attempts took is not counted.
-    private(set) var total = Duration.zero
 
     mutating func startOver() { self = ReconnectPauses() }
 
     mutating func next() -> Duration {
-        defer {
-            total += pause
-            pause = min(pause * 2, .seconds(1))
-        }
+        defer { pause = min(pause * 2, .seconds(1)) }
         return pause
     }
 }

@@ -19,17 +19,9 @@ struct SQLiteBatches: ~Copyable {
         writeAheadLog = nil
     }
 
-    /// Writes of one batch from which on more are likely to come at once.
-    static let crowd = 8
-    /// How long they are then waited for. A batch's sync, its pages that all writes touch and the threads' hand-over are
-    /// paid once for more of them: an exchange took 0.37 to 0.40 CPU milliseconds instead of 0.40 to 0.52, at 16 as at 512
-    /// callers, and no caller waited longer; 3 ms brought no more.
-    static let gathering = Duration.milliseconds(1)
-
     mutating func run(_ queue: BlockingQueue<QueuedWrite>, limit: Int) {
         var last = 0
-        while let writes = queue.take(upTo: limit, after: last < SQLiteBatches.crowd ? .zero : SQLiteBatches.gathering)
-        {
+        while let writes = queue.take(upTo: limit, after: SQLWriter.gathering(after: last)) {
             last = writes.count
             do throws(StoreFailure) {
                 try begin()

@@ -15,8 +15,8 @@ package struct ProviderMetadata: Sendable {
     package let endpoints: [Endpoint: ProviderURL]
     /// Why a URL that stands there is not taken.
     package let refused: [Endpoint: EndpointFault]
-    /// Where clients with a certificate ask instead (RFC 8705, section 5); what cannot be taken is left out.
-    package let certificateEndpoints: [Endpoint: ProviderURL]
+    /// Where clients with a certificate ask instead; what cannot be taken is left out.
+    let certificateEndpoints: [Endpoint: ProviderURL]
     /// By their names in the document, 100 texts of 200 bytes at most.
     private let lists: [List: [String]]
     /// Whether answers of the authorization endpoint name the issuer (RFC 9207).
@@ -44,6 +44,12 @@ package struct ProviderMetadata: Sendable {
         case authenticationMethods = "token_endpoint_auth_methods_supported"
         case authenticationAlgorithms = "token_endpoint_auth_signing_alg_values_supported"
         case challengeMethods = "code_challenge_methods_supported"
+    }
+
+    /// Where a client asks; one that shows a certificate has places of its own, where they are told (RFC 8705, section
+    /// 5).
+    package func place(_ endpoint: Endpoint, showingCertificate: Bool) -> ProviderURL? {
+        (showingCertificate ? certificateEndpoints[endpoint] : nil) ?? endpoints[endpoint]
     }
 
     /// As told; nil where it is not.

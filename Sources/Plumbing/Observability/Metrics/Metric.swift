@@ -42,7 +42,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .httpProblems: "Problem documents of the API listener by code"
         case .httpOpenConnections: "Open connections by listener"
         case .httpOpenRequests: "Requests that are being answered, by listener"
-        case .apiKeyFailures: "Requests without a valid API key"
+        case .apiKeyFailures: "Requests without a valid API key or session"
         case .providerCalls: "Calls to providers by what they came to"
         case .providerCallDuration: "Seconds that calls to providers took"
         case .flights: "Exchanges and refreshes under way"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
+import IdentityTokens
 import NativeCurl
 import NativeEventLoop
 import TestSupport
 import Testing
 
-@testable import IdentityTokens
+@testable import ProviderClients
 
 private func fetch(_ path: String = "/keys", _ reply: ScriptedReply) async throws -> (DocumentAnswer, String) {
-    let provider = try ScriptedProvider { _ in reply }
+    let provider = try TestSupport.ScriptedProvider { _ in reply }
     defer { provider.stop() }
     let loop = try EventLoop.start(name: "test")
     defer { loop.stop() }
@@ -50,7 +51,7 @@ private func word(_ answer: DocumentAnswer) -> String {
 
     @Test("a loopback address is not dialled for a host that must be public")
     func address() async throws {
-        let provider = try ScriptedProvider { _ in .http(200, "{}") }
+        let provider = try TestSupport.ScriptedProvider { _ in .http(200, "{}") }
         defer { provider.stop() }
         let loop = try EventLoop.start(name: "test")
         defer { loop.stop() }

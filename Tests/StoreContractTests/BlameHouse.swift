@@ -48,6 +48,9 @@ final class BlameHouse: Sendable {
         ids = (0..<grants).map { _ in ConsentID(Make.uuid()) }
     }
 
+    /// Whoever still sleeps, such as an alarm for flights that have landed, would sleep for ever.
+    deinit { time.advance(by: .seconds(1_000_000_000)) }
+
     /// As many consents, all of them due, each with a refresh token of its own.
     func fill() async throws {
         for id in ids {

@@ -49,6 +49,28 @@ struct LifeTests {
         #expect(try await second.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
     }
 
+    @Test(
+        "an instance finds its own step gone, though another has stepped on since and the count looks whole",
+        arguments: StoreKind.allCases)
+    func wentBackUnderAnother(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let (first, second) = (try place.open(), try place.open())
+        let id = try await first.keepConsent().id
+        let life = Make.uuid()
+        _ = try await first.stepEpoch(from: nil, newborn: life, at: Make.now)
+        _ = try await second.stepEpoch(from: nil, newborn: life, at: Make.now)
+        let last = try await first.stepEpoch(from: epoch(life, 1), newborn: life, at: later)
+        #expect(last == .reached(epoch(life, 3)))
+        // What a replica has that did not get the last step.
+        try place.tamper("UPDATE store_identity SET epoch = 2; UPDATE epoch_steps SET epoch = 1 WHERE epoch = 3")
+        let other = try await second.stepEpoch(from: epoch(life, 2), newborn: life, at: later)
+        #expect(other == .reached(epoch(life, 3)))
+        #expect(try await first.claimRefresh(Make.claim(id, Make.attempt())) == .refreshingStopped)
+        let answer = try await first.stepEpoch(from: epoch(life, 3), newborn: life, at: later)
+        #expect(answer == .stopped(.wentBack))
+        #expect(try await second.claimRefresh(Make.claim(id, Make.attempt())) == .refreshingStopped)
+    }
+
     @Test("what an instance has seen of the store is a condition of its claims", arguments: StoreKind.allCases)
     func claimsOfTheUnknowing(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)

@@ -34,8 +34,9 @@ extension SQLStore {
     }
 
     package func acceptStore(as epoch: StoreEpoch, at now: Instant) async throws(StoreFailure) {
-        try await writer.write(.finishes) { connection throws(SQLError) in
+        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try connection.run(LifeQueries.accept, epoch.incarnation.bytes, epoch.number, now, now)
+            try rules.noteStep(epoch, in: connection)
             try markPage(in: connection)
         }
         rules.epochs.set(epoch)
@@ -53,15 +54,28 @@ extension WritingRules {
             guard let found, found.incarnation == known.incarnation else {
                 return .otherLife(found ?? StoreEpoch(incarnation: newborn, number: 0))
             }
-            guard found.number >= known.number else {
+            guard found.number >= known.number, try ownStep(in: connection) >= known.number else {
                 try connection.run(LifeQueries.stop, RefreshStop.wentBack.rawValue, now)
                 return .stopped(.wentBack)
             }
         }
         let next = StoreEpoch(incarnation: found?.incarnation ?? newborn, number: (found?.number ?? 0) + 1)
         try connection.run(LifeQueries.step, next.incarnation.bytes, next.number, now)
+        try noteStep(next, in: connection)
+        try connection.run(LifeQueries.forgetSteps, next.number - StoreEpoch.stepsKept)
         try markPage(in: connection)
         return .reached(next)
+    }
+
+    fileprivate func noteStep(_ epoch: StoreEpoch, in connection: borrowing SQLConnection) throws(SQLError) {
+        try connection.run(LifeQueries.noteStep, leases.instance, epoch.number)
+    }
+
+    /// The number that this instance has reached itself, as the store has it; 0 where it has none.
+    private func ownStep(in connection: borrowing SQLConnection) throws(SQLError) -> Int64 {
+        let row = try connection.prepare(LifeQueries.ownStep)
+        try row.bind(leases.instance)
+        return try row.step() ? row.integer() : 0
     }
 
     /// Whether a refresh token may be claimed: nobody has stopped refreshing, and the store is not behind what this
@@ -70,7 +84,7 @@ extension WritingRules {
         // Before the row: another thread may step on in between, and the row is then ahead of what is known, not behind.
         let known = epochs.value
         let row = try connection.prepare(LifeQueries.claims)
-        try row.bind()
+        try row.bind(leases.instance)
         guard try row.step() else { return false }
         let incarnation = row.optionalBlob()
         let number = row.integer()
@@ -116,7 +130,19 @@ private enum LifeQueries {
         """
     static let select = SQLQuery(life)
     static let selectHeld = SQLQuery(locking: life)
-    static let claims = SQLQuery("SELECT incarnation, epoch, refresh_stop FROM store_identity")
+    /// The instance's own step, for which none of another can stand in.
+    static let claims = SQLQuery(
+        """
+        SELECT incarnation, coalesce((SELECT epoch FROM epoch_steps WHERE instance = ?), 0), refresh_stop
+        FROM store_identity
+        """)
+    static let ownStep = SQLQuery("SELECT epoch FROM epoch_steps WHERE instance = ?")
+    static let noteStep = SQLQuery(
+        """
+        INSERT INTO epoch_steps (instance, epoch) VALUES (?, ?)
+        ON CONFLICT (instance) DO UPDATE SET epoch = excluded.epoch
+        """)
+    static let forgetSteps = SQLQuery("DELETE FROM epoch_steps WHERE epoch < ?")
     static let step = SQLQuery("UPDATE store_identity SET incarnation = ?, epoch = ?, epoch_at = ?")
     static let stop = SQLQuery(
         "UPDATE store_identity SET refresh_stop = ?, refresh_stopped_at = ? WHERE refresh_stop IS NULL")

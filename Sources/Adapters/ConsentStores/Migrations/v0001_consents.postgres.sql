@@ -295,6 +295,13 @@ CREATE TABLE store_identity (
 
 INSERT INTO store_identity ("only") VALUES (1);
 
+-- How far each process has taken the epoch itself. Where the store went back, a process finds its own last step missing,
+-- though another may have stepped on since and made the count look whole.
+CREATE TABLE epoch_steps (
+    instance bytea NOT NULL PRIMARY KEY CHECK (octet_length(instance) = 16),
+    epoch bigint NOT NULL
+);
+
 -- A file's consents that are moved into these tables; until that is over nothing else opens them.
 CREATE TABLE store_move (
     "only" bigint NOT NULL PRIMARY KEY CHECK ("only" = 1),

@@ -296,3 +296,10 @@ CREATE TABLE store_identity (
 ) STRICT;
 
 INSERT INTO store_identity (only) VALUES (1);
+
+-- How far each process has taken the epoch itself. Where the store went back, a process finds its own last step missing,
+-- though another may have stepped on since and made the count look whole.
+CREATE TABLE epoch_steps (
+    instance BLOB NOT NULL PRIMARY KEY CHECK (length(instance) = 16),
+    epoch INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

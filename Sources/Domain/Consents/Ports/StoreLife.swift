@@ -8,6 +8,9 @@ package struct StoreEpoch: Sendable, Equatable {
     /// Goes up by one every ten seconds in each process that keeps the store; never goes down, in a new life neither.
     package var number: Int64
 
+    /// Of how many of the last steps the store knows which process took them: more than a day's of a hundred processes.
+    package static let stepsKept: Int64 = 1_000_000
+
     package init(incarnation: UUIDv7, number: Int64) {
         self.incarnation = incarnation
         self.number = number

@@ -44,9 +44,10 @@ final class SQLWriter: Sendable {
         self.health = health
         self.limits = limits
         series = WriteSeries(metrics)
+        let connected = ConnectedWriters()
         threads = try startConnectionThreads(named: "store-writer", server.writers, ending: queue) {
             [queue] report throws(SQLError) in
-            var batches = PostgresBatches(queue, limit: limits.batch, health: health, metrics: metrics)
+            var batches = PostgresBatches(queue, limit: limits.batch, health: health, metrics: metrics, connected)
             try batches.run(server, clock, report)
         }
     }

@@ -11,16 +11,22 @@ struct PostgresBatches: ~Copyable {
     private let limit: Int
     private let health: WriteHealth
     private let metrics: Metrics
+    /// How many of the threads have a connection.
+    private let connected: ConnectedWriters
     /// What ran when a connection was lost; it is not known of each whether it was written.
     private var unfinished: [QueuedWrite] = []
     /// Since when something is; nil where nothing is.
     private var unfinishedSince: MonotonicInstant?
 
-    init(_ queue: BlockingQueue<QueuedWrite>, limit: Int, health: WriteHealth, metrics: Metrics) {
+    init(
+        _ queue: BlockingQueue<QueuedWrite>, limit: Int, health: WriteHealth, metrics: Metrics,
+        _ connected: ConnectedWriters
+    ) {
         self.queue = queue
         self.limit = limit
         self.health = health
         self.metrics = metrics
+        self.connected = connected
     }
 
     /// How long writes of unknown fate wait for the server to come back, before they count as not written.
@@ -45,8 +51,11 @@ struct PostgresBatches: ~Copyable {
                 pauses.startOver()
                 if serve(.postgres(link)) { return }
             } catch {
-                health.saw(isGood: false)
-                for write in queue.takeAll() { write.refuse(StoreFailure(error)) }
+                // What waits is the others' where one of them still writes.
+                if connected.isNone {
+                    health.saw(isGood: false)
+                    for write in queue.takeAll() { write.refuse(StoreFailure(error)) }
+                }
                 refuseUnfinished(StoreFailure(error))
             }
             _ = queue.waitForClose(upTo: pauses.next())
@@ -55,6 +64,8 @@ struct PostgresBatches: ~Copyable {
 
     /// - Returns: false once the connection is lost.
     private mutating func serve(_ connection: borrowing SQLConnection) -> Bool {
+        connected.count(1)
+        defer { connected.count(-1) }
         // A commit's fate may be open: the rules let the same attempt write again.
         let again = unfinished
         unfinished = []
@@ -143,6 +154,15 @@ struct PostgresBatches: ~Copyable {
         }
         return true
     }
+}
+
+/// How many of a store's writing threads have a connection.
+final class ConnectedWriters: Sendable {
+    private let number = Locked(0)
+
+    func count(_ change: Int) { number.withLock { $0 += change } }
+
+    var isNone: Bool { number.withLock { $0 == 0 } }
 }
 
 /// How long a thread waits before it connects again: 50 ms, then twice as long each time, up to a second.

@@ -22,7 +22,7 @@ final class PostgresPresence: Sendable {
     private let clock: BootClock
     /// When this instance's lock was taken, by the boot clock; nil while it has none.
     private let heldSince = Locked<Int64?>(nil)
-    /// When the last beat that got through was begun, likewise; nil while there is no lock.
+    /// When the last beat that got through was begun, likewise.
     private let confirmedAt = Locked<Int64?>(nil)
     private let end = BlockingQueue<Never>()
     private let thread = Locked<NamedThread?>(nil)
@@ -49,8 +49,8 @@ final class PostgresPresence: Sendable {
                         confirmedAt.withLock { $0 = asked }
                         continue
                     }
+                    // The last beat still proves what it proved: by its row nobody takes this instance for dead before.
                     heldSince.withLock { $0 = nil }
-                    confirmedAt.withLock { $0 = nil }
                     session = nil
                 }
                 session = try? open()

@@ -18,6 +18,7 @@ struct OutcomeTableTests {
         (.credentialsRefused(said), "release provider_misconfigured", "postpone provider_misconfigured"),
         (.requestRefused(said), "release provider_misconfigured", "back off provider_misconfigured"),
         (.throttled(said, retryAfter: .seconds(9)), "release provider_unavailable", "release provider_unavailable"),
+        (.throttled(said, retryAfter: nil), "release provider_unavailable", "yield provider_unavailable"),
         (.notSent(.resolve), "release provider_unavailable", "back off provider_unavailable"),
         (.notSent(.connect), "release provider_unavailable", "back off provider_unavailable"),
         (.notSent(.tls), "release provider_unavailable", "back off provider_unavailable"),
@@ -50,6 +51,7 @@ struct OutcomeTableTests {
             case .over: "over"
             case .release(let failure): "release \(failure.word)"
             case .postpone(let failure): "postpone \(failure.word)"
+            case .yield(let failure): "yield \(failure.word)"
             case .backOff(let failure): "back off \(failure.word)"
             case .ambiguous(let failure): "ambiguous \(failure.word)"
             }

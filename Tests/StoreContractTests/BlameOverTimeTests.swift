@@ -76,6 +76,24 @@ struct BlameOverTimeTests {
         #expect(try await house.instances[0].store.providerStates() == [])
     }
 
+    @Test(
+        "a grant that is the only one at its provider is sent no more often than one among many",
+        arguments: [
+            TokenOutcome.throttled(ProviderStatement(status: 503), retryAfter: nil), .notSent(.connect),
+            .unknown(.serverError, ProviderStatement(status: 500)),
+            .requestRefused(ProviderStatement(status: 400, error: "invalid_request")),
+        ])
+    func alone(_ outcome: TokenOutcome) async throws {
+        let house = try BlameHouse(grants: 1)
+        try await house.fill()
+        house.provider.answer(outcome)
+        await house.live(for: BlameOverTimeTests.twoDays)
+        #expect((10...21).contains(house.provider.calls))
+        house.provider.answer(nil)
+        await house.live(for: .seconds(7 * 3600)) { house.provider.granted == 1 }
+        #expect(try await house.statuses() == [.active: 1])
+    }
+
     @Test("120 s that a provider asked one process for are kept by both, whoever asks, and then all goes on")
     func gate() async throws {
         let house = try BlameHouse(grants: 8)

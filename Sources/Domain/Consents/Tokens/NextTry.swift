@@ -16,6 +16,19 @@ extension RefreshPolicy {
         return max(next, sentAt.advanced(by: RefreshPolicy.leastBetweenRefreshes))
     }
 
+    /// After a due try that the provider put off without a time. Its gate is what holds everybody back, for an hour at
+    /// most; a grant that is always the one to try it would be sent as often. Since the access token has lapsed for a
+    /// while, the grant waits about as long again, six hours at most.
+    /// - Returns: nil where the access token still lives: as it was due.
+    package func nextTryOfThrottled(of record: some RefreshCourse, at now: Instant) -> Instant? {
+        let lapsed = record.timing.believedExpiry(at: now).duration(to: now)
+        guard lapsed > .zero else { return nil }
+        let ceiling = refreshTokenLife(record.timing)?.backoffCeiling(at: now) ?? RefreshPolicy.longestBackoff
+        let longest = min(lapsed, ceiling)
+        let spread = RefreshPolicy.spread(of: record.id, generation: record.generation)
+        return now.advanced(by: longest - longest / 8 * RefreshPolicy.fraction(spread))
+    }
+
     /// After a try whose outcome nobody knows.
     ///
     /// `static`: by backoff. `grace: N`: once more before `sent + N − 5 s`, later as `forbidden`. `forbidden`: by

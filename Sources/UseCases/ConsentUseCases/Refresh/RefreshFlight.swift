@@ -152,6 +152,9 @@ final class RefreshFlight: Sendable {
         case .release(let failure): return await settling.settle(.released, failure)
         case .postpone(let failure):
             return await settling.settle(.deferred(dueAt: grant.nextTurn(at: time.now)), failure)
+        case .yield(let failure):
+            let later = claim.isOfDue ? grant.policy.nextTryOfThrottled(of: grant.known, at: time.now) : nil
+            return await settling.settle(later.map { .deferred(dueAt: $0) } ?? .released, failure)
         case .backOff(let failure):
             let sentAt: Instant? = if case .notSent = outcome { nil } else { issuedAt }
             let next = grant.policy.nextTry(of: grant.known, sentAt: sentAt, at: time.now)

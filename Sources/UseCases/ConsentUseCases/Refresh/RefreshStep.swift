@@ -11,6 +11,8 @@ package enum RefreshStep: Sendable {
     case release(ConsentFailure)
     /// Likewise, and our credentials are refused: another grant is to be the next trial.
     case postpone(ConsentFailure)
+    /// Likewise, and nobody has said how long it will stay so: the longer the grant waits already, the longer it waits on.
+    case yield(ConsentFailure)
     /// A failed attempt that may be made again by backoff.
     case backOff(ConsentFailure)
     /// It may have been spent.
@@ -23,8 +25,8 @@ package enum RefreshStep: Sendable {
         case .rejected(let statement): self = .over(statement)
         case .credentialsRefused(let statement): self = .postpone(.providerMisconfigured(statement))
         case .requestRefused(let statement): self = .backOff(.providerMisconfigured(statement))
-        case .throttled(let statement, let told):
-            self = .release(.providerUnavailable(retryAfter: told ?? delay, statement))
+        case .throttled(let statement, let told?): self = .release(.providerUnavailable(retryAfter: told, statement))
+        case .throttled(let statement, nil): self = .yield(.providerUnavailable(retryAfter: delay, statement))
         case .notSent(.fenced), .notSent(.stopped): self = .release(.providerUnavailable(retryAfter: delay, nil))
         case .notSent(.configuration): self = .release(.providerMisconfigured(nil))
         case .notSent: self = .backOff(.providerUnavailable(retryAfter: delay, nil))
@@ -37,7 +39,7 @@ package enum RefreshStep: Sendable {
     /// What it means for a grant that was over before an operator forced a try: whatever fails, it stays over.
     package var forGrantThatWasOver: RefreshStep {
         switch self {
-        case .postpone(let failure), .backOff(let failure), .ambiguous(let failure): .release(failure)
+        case .postpone(let failure), .yield(let failure), .backOff(let failure), .ambiguous(let failure): .release(failure)
         case .save, .over, .release: self
         }
     }

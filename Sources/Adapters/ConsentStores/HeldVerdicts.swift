@@ -20,7 +20,8 @@ extension SQLStore {
     ) async throws(StoreFailure) -> FailingSpread {
         try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             let ids = try rules.failing(
-                provider, after: after, dueAfter: start.advanced(by: spacing * limit), limit: limit, in: connection)
+                provider, after: after, dueAfter: start.advanced(by: spacing * limit), limit: limit, at: now,
+                in: connection)
             for (number, id) in ids.enumerated() {
                 try connection.run(VerdictQueries.makeDue, start.advanced(by: spacing * number), id)
             }
@@ -151,12 +152,12 @@ extension WritingRules {
     }
 
     fileprivate func failing(
-        _ provider: ProviderKey, after: ConsentID?, dueAfter: Instant, limit: Int,
+        _ provider: ProviderKey, after: ConsentID?, dueAfter: Instant, limit: Int, at now: Instant,
         in connection: borrowing SQLConnection
     ) throws(SQLError) -> [ConsentID] {
         let rows = try connection.prepare(VerdictQueries.failing)
         try rows.bind(
-            provider.name, after?.uuid.bytes ?? [], provider.environmentColumn, dueAfter, limit)
+            provider.name, after?.uuid.bytes ?? [], provider.environmentColumn, dueAfter, now, limit)
         var found: [ConsentID] = []
         while try rows.step() { found.append(ConsentID(try rows.identifier())) }
         return found
@@ -222,16 +223,17 @@ private enum VerdictQueries {
             attempt_sent_at = updated_at, due_at = ?, updated_at = ?
         WHERE id = ?
         """)
+    /// One in doubt only where it waits for nothing but its backoff: its access token has lapsed.
     static let failing = SQLQuery(
         """
         SELECT id FROM consents
         WHERE provider = ? AND status = 'failing' AND id > ? AND environment = ? AND due_at > ?
-            AND attempt_phase IS NULL
+            AND (attempt_phase IS NULL OR attempt_phase = 'unknown' AND access_token_expires_at <= ?)
         ORDER BY id LIMIT ?
         """)
     static let makeDue = SQLQuery(
         """
         UPDATE consents SET due_at = ? WHERE id = ? AND status = 'failing' AND due_at IS NOT NULL
-            AND attempt_phase IS NULL
+            AND attempt_phase IS DISTINCT FROM 'sent'
         """)
 }

@@ -90,7 +90,7 @@ class Combination:
         self.log_number += 1
         log = f"{self.house.home}/gateway-{self.log_number}.log"
         gateway = Process(["serve", "--config", self.house.config], log)
-        gateway.log_path = log
+        gateway.log_path, gateway.journaled = log, 0
         self.ledger.note(gateway.pid, f"gateway {self.log_number}")
         self.gateways.append(gateway)
         return gateway
@@ -456,6 +456,8 @@ class Combination:
         def strike(owner):
             if not once.take():
                 return
+            for one in self.gateways:
+                one.journaled = journal_lines(one)
             self.outage.take()
             self.outages += 1
             self.mark()
@@ -506,15 +508,12 @@ class Combination:
                 sending.met_outage = True
 
     def see_journal(self, gateway):
-        """As many answers as its log names lie in its journal: they are safe."""
-        with open(gateway.log_path, errors="replace") as log:
-            lines = log.read().count("it lies in the journal")
+        """As many answers as its log names since the outage began lie in its journal: they are safe."""
         mine = [one for one in self.ledger.sendings
                 if one.owner == gateway.pid and one.delivered_at is not None and one.met_outage and not one.is_kept]
-        if lines - getattr(gateway, "journaled", 0) >= len(mine):
+        if journal_lines(gateway) - gateway.journaled >= len(mine):
             for sending in mine:
                 sending.is_kept = True
-        gateway.journaled = lines
 
     def kill_one(self, victim):
         self.freeze(victim.pid)
@@ -627,6 +626,12 @@ class Combination:
         self.house.close()
         if self.server:
             self.server.remove()
+
+
+def journal_lines(gateway):
+    """How many answers its log says lie in its journal, since it began."""
+    with open(gateway.log_path, errors="replace") as log:
+        return log.read().count("it lies in the journal")
 
 
 class Once:

@@ -70,13 +70,16 @@ struct FileJournalTests {
         defer { second.close() }
         try await first.append(Self.entry(1))
         #expect(await second.unsettled().entries.isEmpty)
+        #expect(await second.waitingElsewhere() == [Self.entry(1)], "the living one's, only to be read")
         first.close()
         #expect(await left(to: second, count: 1).entries == [Self.entry(1)])
         let third = try open(3)
         defer { third.close() }
         #expect(await third.unsettled().entries.isEmpty, "the second has it")
+        #expect(await third.waitingElsewhere() == [Self.entry(1)], "it may be read all the same")
         await second.settle(Self.entry(1).id)
         #expect(await second.unsettled().entries.isEmpty)
+        #expect(await third.waitingElsewhere().isEmpty)
         #expect(try FileIdentity.ofFile(at: path(1)) == nil)
     }
 

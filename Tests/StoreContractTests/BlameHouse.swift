@@ -192,6 +192,7 @@ private struct NoJournal: AnswerJournal {
     func settle(_ id: UUIDv7) async {}
     func setAside(_ entry: JournalEntry) async throws(JournalFailure) {}
     func unsettled() async -> JournalContents { JournalContents() }
+    func waitingElsewhere() async -> [JournalEntry] { [] }
 }
 
 struct LooseEntropy: Entropy {

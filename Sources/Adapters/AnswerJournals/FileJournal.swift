@@ -58,6 +58,13 @@ package final class FileJournal: AnswerJournal {
         }
     }
 
+    package func waitingElsewhere() async -> [JournalEntry] {
+        await withCheckedContinuation { continuation in
+            let job = JournalJob.lookElsewhere { continuation.resume(returning: $0) }
+            if !jobs.offer(job, limit: .max) { continuation.resume(returning: []) }
+        }
+    }
+
     /// Does what waits, and removes this instance's journal where nothing in it waits. Blocks until done.
     package func close() {
         jobs.close()
@@ -73,4 +80,5 @@ enum JournalJob: Sendable {
     case setAside(JournalEntry, @Sendable (Result<Void, JournalFailure>) -> Void)
     case settle(UUIDv7)
     case look(@Sendable (JournalContents) -> Void)
+    case lookElsewhere(@Sendable ([JournalEntry]) -> Void)
 }

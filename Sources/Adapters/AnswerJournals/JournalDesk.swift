@@ -20,6 +20,8 @@ struct JournalDesk: ~Copyable {
     }
 
     private static let batch = 256
+    /// Bytes of a journal of another process.
+    private static let largest = 1 << 30
 
     mutating func work(on jobs: BlockingQueue<JournalJob>) {
         while let batch = jobs.take(upTo: JournalDesk.batch) {
@@ -35,6 +37,7 @@ struct JournalDesk: ~Copyable {
                 case .setAside(let entry, let tell): tell(UnreadableAnswers(folder: folder).keep(entry))
                 case .settle(let id): settle(id)
                 case .look(let tell): tell(look())
+                case .lookElsewhere(let tell): tell(lookElsewhere())
                 }
             }
             guard !written.isEmpty else { continue }
@@ -84,6 +87,16 @@ struct JournalDesk: ~Copyable {
         }
         contents.entries = order.compactMap { waiting[$0] }
         return contents
+    }
+
+    /// Read beside whoever holds them: what is half written is not whole by its digest.
+    private func lookElsewhere() -> [JournalEntry] {
+        var entries: [JournalEntry] = []
+        for path in pathsOfOthers() where left[path] == nil {
+            guard let file = try? readFile(at: path, limit: JournalDesk.largest) else { continue }
+            entries += JournalFormat.read(file.bytes).entries.map(\.entry)
+        }
+        return entries
     }
 
     private func pathsOfOthers() -> [String] {

@@ -13,6 +13,9 @@ package protocol AnswerJournal: Sendable {
     /// What waits to be written into the store: this instance's entries, and those of instances that have ended, which
     /// become this one's to settle.
     func unsettled() async -> JournalContents
+    /// What waits in the journals that other processes hold: theirs, or an ended instance's that they are writing into
+    /// the store. Theirs to settle; what it says may be written into the store by anybody.
+    func waitingElsewhere() async -> [JournalEntry]
 }
 
 /// One entry as it lies on disk.

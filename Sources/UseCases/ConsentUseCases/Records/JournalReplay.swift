@@ -27,22 +27,35 @@ final class JournalReplay: Sendable {
     var isNeeded: Bool { get async { await !journal.unsettled().entries.isEmpty } }
 
     /// Writes what refreshes brought, and leaves grants to whoever makes consents of them. Before a refresh token goes
-    /// out whose last sending came to no known end: its answer may lie here.
+    /// out whose last sending came to no known end: its answer may lie here, or where another process is about to write
+    /// it, or was stopped before it could.
     /// - Returns: the consents whose tokens the store has not taken yet.
     func refreshedTokens() async -> Set<ConsentID> {
         var waiting: Set<ConsentID> = []
         for entry in await journal.unsettled().entries {
-            guard let content = open(entry), case .tokens(let write, _) = content else { continue }
-            do throws(StoreFailure) {
-                _ = try await self.write(content)
-                await journal.settle(entry.id)
-                log.notice("an answer of the journal is in the store")
-            } catch {
-                log.warning("the store does not take an answer of the journal yet", [Fact(.reason, "\(error)")])
-                waiting.insert(write.id)
-            }
+            guard await writeTokens(of: entry, isOurs: true, orElse: &waiting) else { continue }
+            await journal.settle(entry.id)
+            log.notice("an answer of the journal is in the store")
+        }
+        for entry in await journal.waitingElsewhere() {
+            guard await writeTokens(of: entry, isOurs: false, orElse: &waiting) else { continue }
+            log.notice("an answer of another process's journal is in the store")
         }
         return waiting
+    }
+
+    /// - Parameter isOurs: to settle, and so to revoke where the person has withdrawn meanwhile.
+    /// - Returns: whether they are in the store.
+    private func writeTokens(of entry: JournalEntry, isOurs: Bool, orElse waiting: inout Set<ConsentID>) async -> Bool {
+        guard let content = open(entry), case .tokens(let write, _) = content else { return false }
+        do throws(StoreFailure) {
+            if isOurs { _ = try await self.write(content) } else { _ = try await store.saveTokens(write) }
+            return true
+        } catch {
+            log.warning("the store does not take an answer of the journal yet", [Fact(.reason, "\(error)")])
+            waiting.insert(write.id)
+            return false
+        }
     }
 
     /// Goes on until the store takes no more; what is left waits for the next time.

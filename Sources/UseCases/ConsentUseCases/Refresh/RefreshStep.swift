@@ -39,7 +39,8 @@ package enum RefreshStep: Sendable {
     /// What it means for a grant that was over before an operator forced a try: whatever fails, it stays over.
     package var forGrantThatWasOver: RefreshStep {
         switch self {
-        case .postpone(let failure), .yield(let failure), .backOff(let failure), .ambiguous(let failure): .release(failure)
+        case .postpone(let failure), .yield(let failure), .backOff(let failure), .ambiguous(let failure):
+            .release(failure)
         case .save, .over, .release: self
         }
     }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the gateway does on PostgreSQL as whole processes, on the release build: instances whose server goes away, whose
 # connections are cut, or which are killed and replaced one after the other, under load; the primary killed and its replica
-# promoted; a restart under load; the tortured refreshes and the races. Servers are private and gone afterwards.
+# promoted; a restart under load; what a dump of the database tells; the tortured refreshes and the races. Servers are private and gone afterwards.
 # postgres.sh [KILLS [STOPS [OUTAGES]]] for the torture; without arguments a minute's worth.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -16,5 +16,6 @@ python3 Tests/EndToEnd/postgres_outages.py
 python3 Tests/EndToEnd/postgres_failover.py
 export CONSENT_GATEWAY_TEST_STORE=postgres
 Tests/postgres with python3 Tests/EndToEnd/restart.py
+Tests/postgres with python3 Tests/EndToEnd/leaks.py
 Tests/postgres with python3 Tests/Torture/torture.py "${1:-24}" "${2:-3}" "${3:-12}" --verdicts 3
 Tests/postgres with python3 Tests/Torture/races.py

@@ -33,6 +33,34 @@ struct CallerTests {
         }
     }
 
+    @Test("a key that stands anywhere but in the field Authorization is none")
+    func misplacedKeys() async throws {
+        let script = try PayPalScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.provider.url) { gateway in
+            // The other two places of RFC 6750, section 2, and those that some servers know beside.
+            let form = "access_token=\(gateway.key)"
+            let requests = [
+                "GET /v1/consents?\(form) HTTP/1.1\r\n", "GET /v1/consents?api_key=\(gateway.key) HTTP/1.1\r\n",
+                "GET /v1/consents HTTP/1.1\r\nCookie: access_token=\(gateway.key)\r\n",
+                "GET /v1/consents HTTP/1.1\r\nX-Api-Key: \(gateway.key)\r\n",
+                "GET /v1/consents HTTP/1.1\r\nAuthorization: Basic \(gateway.key)\r\n",
+                "POST /v1/consents HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                    + "Content-Length: \(form.utf8.count)\r\n",
+            ]
+            for request in requests {
+                let connection = try RawConnection(port: gateway.serving.api.port)
+                let body = request.hasPrefix("POST") ? form : ""
+                try connection.send(request + "Host: localhost\r\nConnection: close\r\n\r\n" + body)
+                let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+                Canary.keep(Array(answer.utf8), in: .answers)
+                #expect(answer.hasPrefix("HTTP/1.1 401"), "\(request): \(answer)")
+            }
+            Canary.know(gateway.key, in: #fileID)
+            #expect(script.provider.requests.isEmpty)
+        }
+    }
+
     /// The table of the contract, section 2: each call and the scope that a key needs for it.
     static let calls: [(method: String, path: String, body: String?, scope: CallerScope)] = [
         ("POST", "/v1/consents", #"{"provider":"paypal","subject":"u","response":{"code":"c"}}"#, .consentsWrite),

@@ -59,6 +59,14 @@ import Testing
         }
     }
 
+    @Test("no call answers with a redirect")
+    func redirects() throws {
+        for (method, path, operation) in try described("paths") + described("x-admin") {
+            let statuses = try #require(operation["responses"]).members.map(\.name)
+            #expect(!statuses.isEmpty && statuses.allSatisfy { !$0.hasPrefix("3") }, "\(method) \(path)")
+        }
+    }
+
     @Test("each problem code is described with its statuses, and no other is")
     func problems() throws {
         let made = Set(ProblemCode.allCases.flatMap { code in code.statuses.map { "\($0) \(code.rawValue)" } })

@@ -77,6 +77,17 @@ struct PostgresStoreTests {
         if case .outOfReach? = failure {} else { Issue.record("\(String(describing: failure))") }
     }
 
+    @Test(
+        "a server that could lose what it has confirmed is refused, and the reason said",
+        arguments: ["fsync=off", "full_page_writes=off"])
+    func forgetful(_ setting: String) async throws {
+        let cluster = try await PostgresCluster([setting])
+        let server = try PostgresServer(url: cluster.url, password: nil, pool: 2, applicationName: "t")
+        let failure = #expect(throws: StoreFailure.self) { try StoreLocation.server(server).migrationStatus() }
+        #expect(failure.map { "\($0)".contains("fsync or full_page_writes is off") } == true)
+        if case .outOfReach? = failure {} else { Issue.record("\(String(describing: failure))") }
+    }
+
     @Test("two instances that write to one record at once leave one chain")
     func oneChain() async throws {
         let place = try StorePlace(.postgres)

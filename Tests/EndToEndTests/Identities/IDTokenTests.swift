@@ -96,6 +96,8 @@ struct IDTokenTests {
             }
             #expect(script.count(of: "/token") == 1)
             #expect(script.count(of: "/revoke") == 0)
+            // No token is used before the ID token has been verified (RFC 9700, section 4.5.3.2).
+            #expect(script.count(of: "/userinfo") == (wrong.says.hasPrefix("userinfo") ? 1 : 0))
             #expect(gateway.log.text.contains("the identity of a grant is refused"))
             #expect(try IDTokenTests.quarantined(gateway) == 1)
             let rules = RetentionRules(

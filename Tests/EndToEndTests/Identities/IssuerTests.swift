@@ -109,6 +109,7 @@ struct IssuerTests {
         let script = try OpenIDScript()
         defer { script.provider.stop() }
         let settings = script.settings("id_token_algorithms: [RS256, ES256]")
+            .replacing("pkce: optional", with: "pkce: required")
         try await TestGateway.with(provider: script.url, sections: settings) { gateway async throws in
             let path = gateway.folder + "/gateway.yaml"
             let good = await CheckCommand.run(configPath: path, environment: [:], json: false)
@@ -126,6 +127,7 @@ struct IssuerTests {
                 $0.metadata = [
                     "token_endpoint_auth_methods_supported": ["private_key_jwt"], "scopes_supported": ["openid"],
                     "id_token_signing_alg_values_supported": ["ES512"], "userinfo_endpoint": "ftp://x.example/",
+                    "code_challenge_methods_supported": ["plain"],
                 ]
             }
             let bad = await CheckCommand.run(configPath: path, environment: [:], json: false)
@@ -133,6 +135,7 @@ struct IssuerTests {
             for part in [
                 "userinfo_endpoint: is not taken", "client_secret_basic is not among private_key_jwt",
                 "scopes: email is not told", "signs with ES512, of which none is allowed",
+                "pkce: the provider does not tell that it takes S256",
             ] {
                 #expect(bad.text.contains(part), "\(part) is not in\n\(bad.text)")
             }

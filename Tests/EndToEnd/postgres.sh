@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the gateway does on PostgreSQL as whole processes, on the release build: instances whose server goes away, whose
 # connections are cut, or which are killed and replaced one after the other, under load; the primary killed and its replica
-# promoted; a restart under load; what a dump of the database tells; the tortured refreshes and the races. Servers are private and gone afterwards.
+# promoted; a restart under load; what a dump of the database tells; the tortured refreshes and the races. Servers are
+# private and gone afterwards.
 # postgres.sh [KILLS [STOPS [OUTAGES]]] for the torture; without arguments a minute's worth.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Each request posts a code and a subject of its own, as an app's backend passes on what PayPal's SDK gave. The simulated
--- provider takes such a code as issued.
+-- provider takes such a code as issued. LOAD_RUN tells apart what is started in the same second.
 local key = os.getenv("GATEWAY_KEY") or "none"
 local number = 0
 local threads = 0
@@ -11,7 +11,7 @@ function setup(thread)
 end
 
 function init()
-    math.randomseed(os.time() + id * 7919)
+    math.randomseed(os.time() + id * 7919 + 104729 * (tonumber(os.getenv("LOAD_RUN")) or 0))
     run = string.format("%08x%08x", math.random(0, 0x7fffffff), math.random(0, 0x7fffffff))
     wrk.headers["Authorization"] = "Bearer " .. key
     wrk.headers["Content-Type"] = "application/json"

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Instances on one PostgreSQL, and what happens to it, under load: the server goes away for five seconds; its
-connections are cut, again and again; it is killed with SIGKILL; instances are killed and restarted one after the other.
+connections are cut, again and again; it is killed with SIGKILL; instances are killed and restarted one after the other;
+a newer release's migration is applied under them.
 Every code is handed to two instances at the same time. Nothing may be sent twice, and nothing that was answered may be
 lost. `postgres_outages.py [SCENARIO...]`."""
 import os
 import random
+import subprocess
 import sys
 import threading
 import time
 
 os.environ["CONSENT_GATEWAY_TEST_STORE"] = "postgres"
 import stores  # noqa: E402
-from harness import Failure, House, Proxy, call, expect, random_word, wait_until  # noqa: E402
+from harness import DEADLINE, Failure, House, Proxy, call, expect, program, random_word, wait_until  # noqa: E402
 
 CALLERS = 6
 SETTINGS = ("    refresh_token_reuse: forbidden\n"
@@ -185,7 +187,45 @@ def rolling(house, server):
     return gateways, settle(house, gateways, load, may_be_unknown=False)
 
 
-SCENARIOS = {"away": away, "cut": cut, "killed": killed, "instances_killed": instances_killed, "rolling": rolling}
+# What a newer release may do to the tables, in one transaction under the lock of migrations, as Migrations.swift does it:
+# add what this release never asks for.
+NEWER = ["SELECT pg_advisory_xact_lock(17223, 2)",
+         "ALTER TABLE code_reservations ADD COLUMN newer_word text",
+         "ALTER TABLE consents ADD COLUMN newer_word text, ADD COLUMN newer_number bigint NOT NULL DEFAULT 0",
+         "ALTER TABLE events ADD COLUMN newer_word text",
+         "CREATE INDEX consents_newer ON consents (newer_number) WHERE newer_number > 0",
+         "CREATE TABLE newer_table (id bytea NOT NULL PRIMARY KEY)",
+         "INSERT INTO schema_migrations (version, checksum, applied_at) "
+         "SELECT max(version) + 1, '00', 0 FROM schema_migrations"]
+
+
+def migrated(house, server):
+    """A newer release's migration under load: what runs goes on; what would begin says what to do."""
+    gateways = serve(house, 3)
+    load = Load(house, gateways)
+    time.sleep(1.5)
+    begun, tries = time.monotonic(), 0
+    while True:
+        tries += 1
+        try:
+            stores.psql(house.store.url, ["SET LOCAL lock_timeout = '2s'", *NEWER])
+            break
+        except OSError as error:
+            # Its locks are taken in an order of its own, so one side of a deadlock may be it.
+            expect("deadlock" in str(error) or "lock timeout" in str(error), f"the migration: {error}")
+            expect(tries < 10, "the migration does not get through")
+    took = time.monotonic() - begun
+    time.sleep(2)
+    said = settle(house, gateways, load, may_be_unknown=False)
+    for command, status in (("serve", 4), ("migrate", 4), ("check", None)):
+        done = subprocess.run([program(), command, "--config", house.config], capture_output=True, timeout=DEADLINE)
+        expect(b"run the newer program" in done.stdout + done.stderr, f"{command}: {done.stdout + done.stderr}")
+        expect(done.returncode == status or not status and done.returncode, f"{command} ended with {done.returncode}")
+    return gateways, f"{said}; the migration took {took:.1f} s and {tries} tries; a start is refused"
+
+
+SCENARIOS = {"away": away, "cut": cut, "killed": killed, "instances_killed": instances_killed, "rolling": rolling,
+             "migrated": migrated}
 
 
 def main(names):

@@ -3,11 +3,13 @@
 changes rows beside the gateway, and how the store is taken away. `CONSENT_GATEWAY_TEST_STORE=postgres` makes every test
 of whole processes run on PostgreSQL, on the server of `CONSENT_GATEWAY_TEST_POSTGRES` (`Tests/postgres with …`)."""
 import os
+import random
 import re
 import secrets
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import urllib.parse
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -102,14 +104,14 @@ def program(name):
     return f"{folder}/{versions[-1]}/bin/{name}" if versions else name
 
 
-def psql(url, statements):
+def psql(url, statements, timeout=60):
     """Runs statements; the last one's rows, whole numbers as such. One transaction where there are more than one."""
     command = [program("psql"), url, "-XAtq", "-F", "\t", "-P", "null=(null)", "-v", "ON_ERROR_STOP=1"]
     if len(statements) > 1:
         command.append("-1")
     for statement in statements:
         command += ["-c", statement]
-    done = subprocess.run(command, capture_output=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, timeout=timeout)
     if done.returncode != 0:
         raise OSError(done.stderr.decode())
     return [tuple(map(value, line.split("\t"))) for line in done.stdout.decode().splitlines()]
@@ -160,13 +162,14 @@ class Session:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def execute(self, statement):
-        """Returns once it is done."""
-        mark = secrets.token_hex(4)
+        """Returns once it is done, with the lines of its rows."""
+        mark, rows = secrets.token_hex(4), []
         self.process.stdin.write(f"{statement};\n\\echo {mark}\n".encode())
         self.process.stdin.flush()
         for line in self.process.stdout:
             if line.decode().strip() == mark:
-                return
+                return rows
+            rows.append(line.decode().strip())
         raise OSError(f"psql ended at: {statement}")
 
     def close(self):
@@ -233,6 +236,37 @@ class ServerAway:
         if self.is_taken:
             self.server.do("started")
         self.is_taken = False
+
+    def close(self):
+        self.release()
+
+
+class CutConnections:
+    """Ends every connection of the gateways, again and again, as an administrator or a balancer does."""
+
+    def __init__(self, house):
+        self.url, self.over, self.thread, self.count = house.store.url, threading.Event(), None, 0
+
+    def take(self):
+        self.over.clear()
+        self.cut()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.over.wait(random.uniform(0.02, 0.2)):
+            self.cut()
+
+    def cut(self):
+        self.count += psql(self.url, [
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name LIKE 'consent-gateway%'"])[0][0]
+
+    def release(self):
+        self.over.set()
+        if self.thread:
+            self.thread.join()
+        self.thread = None
 
     def close(self):
         self.release()

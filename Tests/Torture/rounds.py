@@ -46,7 +46,9 @@ PATIENCE = 90.0
 class Combination:
     """Everything of one kind and one number of processes."""
 
-    def __init__(self, kind, processes, seed, is_on_small_disk=False, lease=None):
+    def __init__(self, kind, processes, seed, part="lock", lease=None):
+        """`part`: what takes the store away: `lock`, somebody holds it; `disk`, it is full, or its server is killed;
+        `cut`, its connections are ended again and again."""
         self.kind, self.processes = kind, processes
         self.random = random.Random(seed)
         mode, reuse = KINDS[kind]
@@ -55,6 +57,7 @@ class Combination:
                     f"    timeouts: {{ connect: 1s, total: 2s, answer: {ANSWER}s }}\n"
                     + (f"refresh: {{ lease: {lease}s }}\n" if lease else ""))
         # A server that goes away is the piece's own, as a full disk is.
+        is_on_small_disk = part == "disk"
         self.server = stores.PostgresServer() if is_on_small_disk and stores.kind() == "postgres" else None
         if self.server:
             os.environ["CONSENT_GATEWAY_TEST_POSTGRES"] = self.server.url
@@ -63,7 +66,7 @@ class Combination:
             provider_settings=settings, through=lambda url: Watch(url, self.ledger))
         self.is_possible = (not is_on_small_disk or self.server is not None
                             or move_to_small_disk(self.house, f"{self.house.home}/disk"))
-        self.outage = self.make_outage(is_on_small_disk) if self.is_possible else None
+        self.outage = self.make_outage(part) if self.is_possible else None
         self.watch = self.house.proxy
         self.watch.pids = lambda: [one.pid for one in self.gateways] + [one.pid for one in self.commands]
         self.watch.hold = self.hold
@@ -77,10 +80,10 @@ class Combination:
         self.decision = "confirm"
         self.killing = threading.Lock()
 
-    def make_outage(self, is_on_small_disk):
+    def make_outage(self, part):
         if self.server:
             return stores.ServerAway(self.server)
-        return (FullDisk if is_on_small_disk else Lock)(self.house)
+        return {"disk": FullDisk, "cut": stores.CutConnections}.get(part, Lock)(self.house)
 
     def hold(self):
         """Mostly a quick provider; now and then one that answers after `total` and before `answer`."""

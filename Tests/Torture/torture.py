@@ -43,7 +43,7 @@ def torment(job, seed):
     begun = time.monotonic()
     found = {"key": job["key"], "kind": job["kind"], "processes": job["processes"], "seed": seed, "figures": {},
              "steps": {}, "breaches": [], "longest_gap": 0}
-    combination = Combination(job["kind"], job["processes"], f"{seed}/{job['key']}", is_on_small_disk="disk" in job["key"],
+    combination = Combination(job["kind"], job["processes"], f"{seed}/{job['key']}", part=job["key"].split("/")[2],
                               lease=SHORT_LEASE if job["long_stops"] else None)
     if not combination.is_possible:
         print("not run: a full disk (no small file system can be mounted here)", file=sys.stderr)
@@ -207,10 +207,13 @@ def jobs_of(given):
     for number in range(len(combinations)):
         parts = {name: share(getattr(given, name), number, len(combinations))
                  for name in ("kills", "stops", "outages", "verdicts")}
-        full = parts["outages"] // 2
-        parts["outages"] -= full
+        # On PostgreSQL connections are cut as well.
+        cut = parts["outages"] // 3 if stores.kind() == "postgres" else 0
+        full = (parts["outages"] - cut) // 2
+        parts["outages"] -= full + cut
         pieces_of("lock", number, max(1, parts["kills"] // 70), **parts)
         pieces_of("disk", number, max(1, full // 10), outages=full)
+        pieces_of("cut", number, max(1, cut // 10), outages=cut)
     return found
 
 

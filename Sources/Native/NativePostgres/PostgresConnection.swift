@@ -27,7 +27,9 @@ internal import CPostgres
     }
 
     /// The statement, to be bound and stepped through.
-    package func prepare(_ query: PostgresQuery) -> PostgresStatement { PostgresStatement(query, session) }
+    @inline(never) package func prepare(_ query: PostgresQuery) -> PostgresStatement {
+        PostgresStatement(query, session)
+    }
 
     /// Runs a statement that answers no row. Inside a transaction it is queued.
     package func run(_ query: PostgresQuery, _ values: any PostgresBindable...) throws(PostgresError) {

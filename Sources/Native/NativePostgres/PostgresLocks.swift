@@ -17,7 +17,7 @@ package struct PostgresLock: Sendable, Hashable {
 @safe package struct PostgresLocks: ~Copyable {
     private let session: Session
 
-    init(_ session: Session) { self.session = session }
+    @inline(never) init(_ session: Session) { self.session = session }
 
     /// Takes the lock where it is free; waits for nobody.
     package func take(_ lock: PostgresLock) throws(PostgresError) -> Bool {

@@ -4,7 +4,9 @@
 @safe package struct PostgresStatement: ~Copyable {
     private let use: StatementUse
 
-    init(_ query: PostgresQuery, _ session: Session) { use = StatementUse(query, session) }
+    // Not inlined, nor are its maker and PostgresLocks: in a release build with testing enabled, such as the benchmarks',
+    // the optimizer of Swift 6.3 ends on noncopyable types that are made of a borrowed value (CrossModuleOptimization).
+    @inline(never) init(_ query: PostgresQuery, _ session: Session) { use = StatementUse(query, session) }
 
     /// Gives the parameters their values, first to last.
     package func bind(_ values: any PostgresBindable...) throws(PostgresError) { bind(values) }

@@ -6,11 +6,13 @@ import NativeSystem
 /// What a benchmark of exchanges is held against: a provider that costs next to nothing, and servers that do the least
 /// that an exchange can do.
 ///
-///     exchange-bench provider [--delay MILLISECONDS] [--certificate FILE --key FILE]
+///     exchange-bench provider [--delay MILLISECONDS] [--counts on] [--certificate FILE --key FILE]
 ///     exchange-bench floor --provider URL [--ca FILE]
 ///     exchange-bench duty --provider URL [--ca FILE] --store FILE --rows RESERVED,KEPT,CONSENT,EVENT
 ///
-/// Each prints its URL and works until it is killed. And what refreshes are held against, each of which ends by itself:
+/// Each prints its URL and works until it is killed. The store of a duty may be `postgres://…` too, a database that
+/// nothing else uses, with `--pool N` connections as a gateway has them. And what refreshes are held against, each of
+/// which ends by itself:
 ///
 ///     exchange-bench refresh-duty --provider URL --store FILE --rows CONSENT,EVENT [--count N] [--concurrency N]
 ///     exchange-bench due-claims --store FILE --provider NAME [--environment NAME] [--count N] [--rounds N]
@@ -35,7 +37,9 @@ enum Bench {
         let handler: any HTTPHandler =
             switch role {
             case "provider":
-                Provider(loops: loops, delay: .milliseconds(Int(options["delay"] ?? "0") ?? 0))
+                Provider(
+                    loops: loops, delay: .milliseconds(Int(options["delay"] ?? "0") ?? 0),
+                    presented: options["counts"] == "on" ? Presented() : nil)
             case "floor": try Floor(loops: loops, options)
             case "duty": try Duty(loops: loops, options)
             default: throw UsageError()

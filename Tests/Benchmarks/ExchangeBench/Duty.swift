@@ -20,25 +20,10 @@ struct Duty: HTTPHandler {
 
     init(loops: EventLoopGroup, _ options: [String: String]) throws {
         calls = try ProviderCalls(loops: loops, options)
-        guard let path = options["store"], let rows = options["rows"] else { throw UsageError() }
+        guard let place = options["store"], let rows = options["rows"] else { throw UsageError() }
         sizes = rows.split(separator: ",").compactMap { Int($0) }
         guard sizes.count == 4 else { throw UsageError() }
-        try prepareFile(path)
-        do {
-            let connection = try openForWriting(path, .seconds(2))
-            try connection.execute(
-                """
-                CREATE TABLE reservations (digest BLOB PRIMARY KEY, content BLOB) STRICT;
-                CREATE TABLE consents (id BLOB PRIMARY KEY, content BLOB) STRICT;
-                CREATE TABLE events (id BLOB PRIMARY KEY, content BLOB) STRICT, WITHOUT ROWID;
-                """)
-        }
-        let instance = InstanceID(UUIDv7(milliseconds: 1, random: (1, 1)))
-        let locks = try InstanceLocks(stateDirectory: folder(of: path), instance: instance)
-        let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: ""))
-        writer = try SQLWriter(
-            path: path, limits: .standard, guardian: FileGuardian(path: path, locks: locks),
-            health: WriteHealth(time: BenchTime()), metrics: metrics)
+        writer = try DutyStore(place, pool: Int(options["pool"] ?? "8") ?? 8).writer
     }
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {

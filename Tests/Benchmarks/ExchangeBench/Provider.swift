@@ -3,18 +3,29 @@ import NativeEventLoop
 import NativeHTTPServer
 import NativeSystem
 
-/// Answers every token request and every userinfo request with the same bytes.
+/// Answers every token request and every userinfo request with the same bytes; where it counts, refresh tokens are
+/// numbered, each answer has one of its own, and `GET /counts` says how many codes and tokens came, and came twice.
 struct Provider: HTTPHandler {
     let loops: EventLoopGroup
     let delay: Duration
+    /// Nil where nothing is counted.
+    let presented: Presented?
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
         if delay > .zero { try? await loops.current?.sleep(until: .now().advanced(by: delay)) }
+        let body: [UInt8] =
+            if request.method == "POST" {
+                presented?.tokens(for: request.body) ?? Provider.tokens
+            } else if let presented, request.rawPath == Provider.counts {
+                presented.report
+            } else {
+                Provider.person
+            }
         return HTTPResponse(
-            status: 200, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-            body: request.method == "POST" ? Provider.tokens : Provider.person)
+            status: 200, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")], body: body)
     }
 
+    private static let counts = Array("/counts".utf8)
     /// As long as PayPal's are.
     static let tokens = Array(
         """

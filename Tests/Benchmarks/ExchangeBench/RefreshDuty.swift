@@ -22,7 +22,7 @@ struct RefreshDuty {
     private let (count, concurrency): (Int, Int)
 
     init(loops: EventLoopGroup, _ options: [String: String]) throws {
-        guard let path = options["store"], let rows = options["rows"] else { throw UsageError() }
+        guard let place = options["store"], let rows = options["rows"] else { throw UsageError() }
         let sizes = rows.split(separator: ",").compactMap { Int($0) }
         guard sizes.count == 2 else { throw UsageError() }
         (consentSize, eventSize) = (sizes[0], sizes[1])
@@ -30,21 +30,7 @@ struct RefreshDuty {
         concurrency = Int(options["concurrency"] ?? "64") ?? 64
         self.loops = loops
         calls = try ProviderCalls(loops: loops, options)
-        try prepareFile(path)
-        do {
-            let connection = try openForWriting(path, .seconds(2))
-            try connection.execute(
-                """
-                CREATE TABLE consents (id BLOB PRIMARY KEY, content BLOB) STRICT;
-                CREATE TABLE events (id BLOB PRIMARY KEY, content BLOB) STRICT, WITHOUT ROWID;
-                """)
-        }
-        let locks = try InstanceLocks(
-            stateDirectory: folder(of: path), instance: InstanceID(BenchTime.identifier()))
-        let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [], version: ""))
-        writer = try SQLWriter(
-            path: path, limits: .standard, guardian: FileGuardian(path: path, locks: locks),
-            health: WriteHealth(time: BenchTime()), metrics: metrics)
+        writer = try DutyStore(place, pool: Int(options["pool"] ?? "8") ?? 8).writer
     }
 
     func run() async throws {

@@ -27,14 +27,17 @@ HEADER = 24  # Bytes of a row's own header, which both have.
 class Place:
     """A server of its own with the gateway's database and the duty's, and a provider that counts what it is shown."""
 
-    def __init__(self, pool):
+    def __init__(self, pool, lists_statements):
         self.folder = tempfile.mkdtemp(prefix="consent-gateway-instances-")
-        self.pool = pool
+        self.pool, self.lists_statements = pool, lists_statements
         self.server = stores.PostgresServer(
-            "shared_buffers=256MB", "max_wal_size=4GB", "track_wal_io_timing=on", "checkpoint_timeout=15min")
+            "shared_buffers=256MB", "max_wal_size=4GB", "track_wal_io_timing=on", "checkpoint_timeout=15min",
+            *(["shared_preload_libraries=pg_stat_statements"] if lists_statements else []))
         self.url, self.duty_url = (stores.with_database(self.server.url, name) for name in ("gateway", "duty"))
         for name in ("gateway", "duty"):
             stores.psql(self.server.url, [f"CREATE DATABASE {name}"])
+            if lists_statements:
+                stores.psql(stores.with_database(self.server.url, name), ["CREATE EXTENSION pg_stat_statements"])
         self.provider = Started([f"{BIN}/exchange-bench", "provider", "--counts", "on"], f"{self.folder}/provider.log")
         self.config = f"{self.folder}/gateway.yaml"
         self.configure("enabled: false", self.provider.line)
@@ -137,6 +140,8 @@ class Meter:
             b"SELECT state, coalesce(wait_event_type || ' ' || wait_event, 'none') FROM pg_stat_activity WHERE datname = "
             b"current_database() AND application_name IN ('consent-gateway', 'duty') \\watch 0.1\n")
         self.sampler.stdin.flush()
+        if place.lists_statements:
+            place.sql(["SELECT pg_stat_statements_reset()"])
         self.first, self.begun = self.now(), time.monotonic()
 
     def now(self):
@@ -147,10 +152,18 @@ class Meter:
                 "provider": cpu_seconds(self.place.provider.pid), "load": children.ru_utime + children.ru_stime,
                 "idle": machine[3] + machine[4], "all": sum(machine[:8]), "wal": self.place.wal()}
 
+    def statements(self, count):
+        """What the server ran for each of so many: how often, its milliseconds, and the text's beginning."""
+        rows = self.place.sql([
+            "SELECT sum(calls), round(sum(total_exec_time) * 1000)::bigint, left(regexp_replace(query, '\\s+', ' ', 'g'), "
+            "150) AS text FROM pg_stat_statements GROUP BY text ORDER BY 2 DESC LIMIT 40"])
+        return [(round(calls / count, 3), round(time / 1000 / count, 4), text) for calls, time, text in rows]
+
     def read(self, count):
         """Of so many refreshes or exchanges: CPU milliseconds each, and the rest."""
         last, seconds = self.now(), time.monotonic() - self.begun
         self.sampler.kill()
+        statements = self.statements(count) if self.place.lists_statements else []
         seen = {}
         for line in self.sampler.communicate()[0].decode().splitlines():
             state, _, event = line.partition("\t")
@@ -164,6 +177,7 @@ class Meter:
         return {"count": count, "seconds": seconds, "rate": count / seconds, "cpu": found,
                 "machine_busy": 1 - (last["idle"] - self.first["idle"]) / max(1, last["all"] - self.first["all"]),
                 "wal_bytes": wal[0] / count, "syncs": wal[1] / seconds, "sync_share": wal[2] / 1000 / seconds,
+                "statements": statements,
                 "connections": {name: round(seen[name] / total, 4) for name in sorted(seen, key=seen.get, reverse=True)}}
 
 
@@ -257,7 +271,7 @@ def exchange_sizes(place):
 def drain(place, count, instances, concurrency):
     """Makes so many grants due under so many schedulers and waits until each is refreshed once."""
     due = int(time.time() * 1000) - 60_000
-    before = place.sql(["SELECT sum(generation), sum(refresh_failures) FROM consents"])[0]
+    before = place.sql(["SELECT sum(generation - 1), sum(refresh_failures) FROM consents"])[0]
     place.sql([
         f"UPDATE consents SET due_at = {due} WHERE id IN (SELECT id FROM consents WHERE status = 'active' LIMIT {count})",
         "ANALYZE consents"])
@@ -276,7 +290,7 @@ def drain(place, count, instances, concurrency):
     while place.sql(["SELECT count(*) FROM consents WHERE attempt_phase = 'sent'"])[0][0]:
         time.sleep(0.1)
     running.end()
-    after = place.sql(["SELECT sum(generation), sum(refresh_failures) FROM consents"])[0]
+    after = place.sql(["SELECT sum(generation - 1), sum(refresh_failures) FROM consents"])[0]
     last = place.counts()
     if (after[0] - before[0], after[1] - before[1], last["refreshes"] - shown["refreshes"]) != (count, 0, count):
         sys.exit(f"of {count} grants {after[0] - before[0]} were refreshed with {last['refreshes'] - shown['refreshes']} "
@@ -314,6 +328,9 @@ def line(name, found):
 def say(name, found, figures):
     figures[name] = found
     print(line(name, found), flush=True)
+    for calls, milliseconds, text in found["statements"]:
+        if calls >= 0.005:
+            print(f"    {calls:8.3f} times, {milliseconds:7.4f} ms  {text}")
     return found
 
 
@@ -363,9 +380,10 @@ def main():
     parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--concurrency", type=int, default=64, help="refreshes at once, of each instance")
     parser.add_argument("--pool", type=int, default=8, help="connections of an instance")
+    parser.add_argument("--statements", action="store_true", help="list what the server ran (itself not for nothing)")
     parser.add_argument("--json", help="a file for the figures")
     given = parser.parse_args()
-    place, figures = Place(given.pool), {}
+    place, figures = Place(given.pool, given.statements), {}
     try:
         limits = measure(place, given, figures)
     finally:

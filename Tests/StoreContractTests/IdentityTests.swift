@@ -44,6 +44,43 @@ struct IdentityTests {
         #expect(try await store.consent(made.id)?.record.status == .active)
     }
 
+    @Test(
+        "of subjects that bring one person at once, to any instance, one has it", arguments: StoreKind.allCases)
+    func sharedAtOnce(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let stores = [try place.open(), try place.open()]
+        for _ in 0..<40 {
+            let person = Make.index()
+            let created = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        try await IdentityTests.takes(person, isKnownLater: number >= 2, in: stores[number % 2])
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(created == 1)
+        }
+    }
+
+    /// Whether another subject's consent gets that person.
+    private static func takes(_ person: BlindIndex, isKnownLater: Bool, in store: SQLStore) async throws -> Bool {
+        var consent = Make.consent(providerSubject: isKnownLater ? nil : person)
+        consent.sharing = .refuse
+        guard isKnownLater else {
+            let code = try await store.keepGrant(subject: consent.subjectIndex)
+            let answer = try await store.createConsent(consent, of: code, events: [Make.event()])
+            #expect(answer == .created || answer == .sharedSubject)
+            return answer == .created
+        }
+        let id = try await store.keepConsent(consent).id
+        var write = Make.profile(id, providerSubject: person)
+        write.sharing = .refuse
+        let answer = try await store.saveProfile(write)
+        #expect(answer == .saved || answer == .sharedSubject)
+        return answer == .saved
+    }
+
     @Test("another subject's person is told of, or refused, where that is looked for", arguments: StoreKind.allCases)
     func shared(_ kind: StoreKind) async throws {
         let store = try StorePlace(kind).open()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
 
-/// Whether a person at a provider belongs to another subject already.
+/// Whether a person at a provider belongs to another subject already. Where that is refused, of two transactions that ask
+/// it of the same person at the same moment the second sees what the first has written.
 extension WritingRules {
     func isShared(
         _ person: BlindIndex?, of consent: StoredConsent, _ rule: SharedSubjectRule?,
@@ -16,7 +17,9 @@ extension WritingRules {
         _ person: BlindIndex, of provider: ProviderKey, _ subject: BlindIndex, _ rule: SharedSubjectRule?,
         in connection: borrowing SQLConnection
     ) throws(SQLError) -> Bool {
-        guard rule != nil else { return false }
+        guard let rule else { return false }
+        // A warning that two of the same moment miss is not worth a lock at each exchange.
+        if rule == .refuse { try connection.holdPerson(person) }
         let row = try connection.prepare(SharingQueries.another)
         try row.bind(person, provider.name, provider.environmentColumn, subject)
         return try row.step()

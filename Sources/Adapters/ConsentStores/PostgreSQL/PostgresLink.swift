@@ -48,6 +48,20 @@ extension SQLConnection {
         }
     }
 
+    /// Until the transaction ends no other one gets past this with the same person.
+    @inline(never) func holdPerson(_ person: BlindIndex) throws(SQLError) {
+        switch self {
+        // One transaction at a time.
+        case .sqlite: break
+        case .postgres(let link):
+            // Two persons with the same bits wait for each other in vain, and no worse.
+            let bits = person.bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+            do throws(PostgresError) {
+                try link.connection.run(LinkQueries.holdPerson, Int64(bitPattern: bits))
+            } catch { throw .postgres(error) }
+        }
+    }
+
     /// False once a server's connection is lost.
     @inline(never) var isUsable: Bool {
         switch self {
@@ -164,6 +178,8 @@ enum LinkQueries {
     static let clock = PostgresQuery("SELECT \(now)")
     static let shareWriting = PostgresQuery("SELECT pg_advisory_xact_lock_shared(\(lockKind), 1)")
     static let awaitWriters = PostgresQuery("SELECT pg_advisory_xact_lock(\(lockKind), 1)")
+    /// Locks of one key are apart from those of two.
+    static let holdPerson = PostgresQuery("SELECT pg_advisory_xact_lock($1)")
     static let begin = SQLQuery("BEGIN")
     static let end = SQLQuery("COMMIT")
 }

@@ -112,6 +112,13 @@ struct ProviderHealthTests {
                 .event(2, .credentialsRefused(subject(2), isByName: true), 3), .ask(2, .exchange, "free"),
             ]),
         Table(
+            name: "a trial of which nothing was sent is given back, and the next one need not wait a minute",
+            steps: [
+                .event(0, .credentialsRefused(grant(1), isByName: true), 1), .begin(60, 2, .exchange),
+                .ask(61, .exchange, "pause 66"), .event(62, .nothing, 2), .ask(62, .refresh, "pause 67"),
+                .ask(67, .refresh, "trial"),
+            ]),
+        Table(
             name: "five grants declared dead in ten minutes hold what follows; codes go on",
             steps: [
                 .event(0, .declaredDead(grant(1)), 1), .event(1, .declaredDead(grant(2)), 2),

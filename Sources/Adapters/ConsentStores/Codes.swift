@@ -118,6 +118,11 @@ extension WritingRules {
         if case .blocked(let until, let reason) = permit { return .blocked(until: until, reason) }
         let answer = try reserveFreely(wanted, in: connection)
         if case .reserved = answer { return .reservedOnWatch }
+        // Another was first between the two: nothing is sent, so the trial is somebody else's.
+        if permit == .trial {
+            let note = HealthNote(provider: wanted.provider, event: .nothing, spread: 0)
+            try take(note, of: wanted.attempt, at: wanted.at, in: connection)
+        }
         return answer
     }
 

@@ -101,7 +101,7 @@ package struct ProviderHealth: Sendable, Equatable {
         case .credentialsRefused(let witness, let isByName):
             reach(at: now)
             accuse(witness, isByName: isByName, at: now)
-        case .nothing: break
+        case .nothing: if isTrial { yieldTrial(at: now) }
         }
         tidy(at: now)
     }
@@ -170,6 +170,12 @@ package struct ProviderHealth: Sendable, Equatable {
         longer.failedTrials += 1
         self.breaker = longer
         nextTrialAt = now.advanced(by: longer.wait(spread: spread))
+    }
+
+    /// The trial was none: the next one waits no longer than whoever asks again.
+    private mutating func yieldTrial(at now: Instant) {
+        guard let next = nextTrialAt else { return }
+        nextTrialAt = min(next, now.advanced(by: HealthLimits.trialPoll))
     }
 
     /// A refused refresh pauses; a refused code does only where another subject's was refused by name as well, for junk

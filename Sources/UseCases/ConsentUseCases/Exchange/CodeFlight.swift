@@ -53,11 +53,13 @@ final class CodeFlight: Sendable {
                 switch answer {
                 case .reserved, .reservedOnWatch:
                     if let delay = limit.countExchange(for: plan.subject) {
-                        if case .reservedOnWatch = answer { await note(.nothing, plan, attempt) }
-                        try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
+                        try await giveBack(plan, attempt, isWatched: answer.isWatched)
                         return .failure(.rateLimited(retryAfter: delay))
                     }
-                    guard let code = slot.take() else { return .failure(.ourFault) }
+                    guard let code = slot.take() else {
+                        try await giveBack(plan, attempt, isWatched: answer.isWatched)
+                        return .failure(.ourFault)
+                    }
                     return await send(code, plan, attempt, isWatched: answer.isWatched)
                 case .blocked(let until, let reason):
                     log.info(
@@ -86,6 +88,12 @@ final class CodeFlight: Sendable {
             // One whose answer waits in the journal is spent, and must not be told to be unspent.
             return .failure(journaled.contains(plan.digest) ? .exchangePending : .storeUnavailable)
         }
+    }
+
+    /// Of a code that is not sent: it is unspent, and if it was to be the provider's trial, another may be that now.
+    private func giveBack(_ plan: CodePlan, _ attempt: AttemptID, isWatched: Bool) async throws(StoreFailure) {
+        if isWatched { await note(.nothing, plan, attempt) }
+        try await store.releaseCode(plan.digest, attempt: attempt, at: time.now)
     }
 
     private func send(

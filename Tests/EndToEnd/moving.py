@@ -61,6 +61,20 @@ def end_in_the_middle(house, arguments, target, by, after):
     return process.wait(timeout=DEADLINE), int(target.execute([count])[0][0])
 
 
+def beside_a_stopped_process(house, arguments):
+    """One that does nothing, and whose locks are in a folder that the move does not know."""
+    os.environ["CONSENT_GATEWAY__STATE_DIR"] = f"{house.folder}/elsewhere"
+    gateway = house.serve()
+    del os.environ["CONSENT_GATEWAY__STATE_DIR"]
+    gateway.process.send_signal(signal.SIGSTOP)
+    try:
+        status, _, errors = command(house, *arguments)
+        expect(status == 1 and f"another process ({gateway.process.pid}) has" in errors, f"stopped: {status} {errors}")
+    finally:
+        gateway.process.send_signal(signal.SIGCONT)
+        gateway.stop()
+
+
 def move(house, target):
     source = f"sqlite:{house.folder}/consents.db"
     arguments = ["migrate", "--from", source, "--to", target.url]
@@ -69,6 +83,7 @@ def move(house, target):
     status, _, errors = command(house, *arguments)
     expect(status == 1 and "a gateway works on" in errors, f"beside a gateway: {status} {errors}")
     gateway.stop()
+    beside_a_stopped_process(house, arguments)
     enlarge(house)
     status, _, errors = command(house, *arguments)
     expect(status == 4 and "consent-gateway migrate" in errors, f"without a schema: {status} {errors}")

@@ -114,6 +114,9 @@ extension MoveFailure {
         case .sourceIsInUse(let folder):
             "a gateway works on \(source) (its lock is in \(folder)): what it refreshes meanwhile would be lost; stop "
                 + "every 'serve' and 'job' on it, and run this again"
+        case .sourceIsOpen(let process):
+            "another process (\(process)) has \(source) open: what it does there meanwhile would be lost; stop it, and run "
+                + "this again"
         case .targetIsInUse: "a gateway works on \(target): stop it, and run this again"
         case .targetIsNotEmpty(let table):
             "\(target) is not empty ('\(table)'): consents are moved into a database that has nothing but the schema"

@@ -67,6 +67,8 @@ package enum MoveFailure: Error, Sendable, Equatable {
     case target(StoreFailure)
     /// A process has the file open; the folder of the lock that tells so.
     case sourceIsInUse(String)
+    /// Another process has the file open, whose lock is in no folder that was looked at.
+    case sourceIsOpen(process: Int32)
     case targetIsInUse
     /// The server's tables hold something that this move did not bring.
     case targetIsNotEmpty(table: String)

@@ -6,26 +6,30 @@ internal import NativeSystem
 /// The file that is moved: opened to be read only, and all of it as it was at one moment.
 struct MovingSource: ~Copyable {
     let connection: SQLConnection
+    private let path: String
     private let stateDirectories: [String]
     /// Another number once somebody has written to the file (sqlite.org/pragma.html, `data_version`).
     private let version: Int64
 
-    private init(_ connection: consuming SQLConnection, _ stateDirectories: [String], version: Int64) {
+    private init(
+        _ connection: consuming SQLConnection, path: String, _ stateDirectories: [String], version: Int64
+    ) {
         self.connection = connection
+        self.path = path
         self.stateDirectories = stateDirectories
         self.version = version
     }
 
     /// - Parameter stateDirectories: where processes on the file may have their locks.
     static func open(path: String, stateDirectories: [String]) throws(MoveFailure) -> MovingSource {
-        try refuseLivingProcess(in: stateDirectories)
+        try refuseLivingProcess(on: path, stateDirectories)
         do throws(StoreFailure) {
             try mustBeReady(path)
             return try translated { () throws(SQLError) in
                 let connection = try SQLConnection.forCopying(path, StoreLocation.busyTimeout)
                 let version = try connection.dataVersion()
                 try connection.execute("BEGIN")
-                return MovingSource(connection, stateDirectories, version: version)
+                return MovingSource(connection, path: path, stateDirectories, version: version)
             }
         } catch { throw .source(error) }
     }
@@ -52,14 +56,16 @@ struct MovingSource: ~Copyable {
     /// Ends the reading.
     /// - Returns: whether somebody has written meanwhile, or may be about to.
     func hasChanged() throws(MoveFailure) -> Bool {
-        try MovingSource.refuseLivingProcess(in: stateDirectories)
-        return try read { connection throws(SQLError) in
+        let isChanged = try read { connection throws(SQLError) in
             try connection.execute("COMMIT")
             return try connection.dataVersion() != version
         }
+        // Last: to look at the index takes this connection's locks.
+        try MovingSource.refuseLivingProcess(on: path, stateDirectories)
+        return isChanged
     }
 
-    private static func refuseLivingProcess(in stateDirectories: [String]) throws(MoveFailure) {
+    private static func refuseLivingProcess(on path: String, _ stateDirectories: [String]) throws(MoveFailure) {
         for directory in stateDirectories {
             let folder = directory + "/instances"
             for name in (try? names(inDirectory: folder)) ?? [] where name.hasSuffix(".lock") {
@@ -68,6 +74,8 @@ struct MovingSource: ~Copyable {
                 if state == .held || state == nil { throw .sourceIsInUse(folder) }
             }
         }
+        // One whose locks are in another folder has the file open all the same, however long it has been stopped.
+        if let process = WriteAheadIndex(ofDatabaseAt: path).otherHolder { throw .sourceIsOpen(process: process) }
     }
 }
 

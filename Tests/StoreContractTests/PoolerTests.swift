@@ -14,7 +14,8 @@ struct PoolerTests {
             url: url, directURL: direct, password: nil, pool: 4, applicationName: "test")
         return try SQLStore.open(
             .server(server), stateDirectory: place.stateDirectory, instance: instance, ledger: FakeLedger(),
-            migrations: .automatic, limits: .standard, metrics: place.metrics, time: place.clock, at: Make.now)
+            migrations: .automatic, limits: .standard, metrics: place.metrics, time: place.clock,
+            telling: StoreClock(), at: Make.now)
     }
 
     @Test("two instances on two connections keep, refresh and withdraw, and each sees that the other lives")

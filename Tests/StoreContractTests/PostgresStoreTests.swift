@@ -61,7 +61,7 @@ struct PostgresStoreTests {
             _ = try SQLStore.open(
                 location, stateDirectory: "/nowhere", instance: Make.instance(), ledger: FakeLedger(),
                 migrations: .manual, limits: .standard, metrics: StorePlace(.sqlite).metrics, time: HandMovedClock(),
-                at: Make.now)
+                telling: StoreClock(), at: Make.now)
         }
         withExtendedLifetime(database) {}
     }
@@ -86,6 +86,25 @@ struct PostgresStoreTests {
         let failure = #expect(throws: StoreFailure.self) { try StoreLocation.server(server).migrationStatus() }
         #expect(failure.map { "\($0)".contains("fsync or full_page_writes is off") } == true)
         if case .outOfReach? = failure {} else { Issue.record("\(String(describing: failure))") }
+    }
+
+    @Test("what time it is an instance learns from the server, before it does anything; with a file it does not")
+    func clock() throws {
+        let place = try StorePlace(.postgres)
+        let told = StoreClock()
+        #expect(told.now == nil)
+        func now() throws -> Int64 {
+            try place.number("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+        }
+        let before = try now()
+        _ = try place.open(telling: told)
+        let found = try #require(told.now?.milliseconds)
+        // A reading is that of the server's statement, counted on from when it was asked for.
+        #expect(found >= before - 1000)
+        #expect(found <= (try now()) + 1000)
+        let beside = StoreClock()
+        _ = try StorePlace(.sqlite).open(telling: beside)
+        #expect(beside.now == nil)
     }
 
     @Test("two instances that write to one record at once leave one chain")

@@ -80,11 +80,11 @@ final class StorePlace: Sendable {
     /// Another instance on the same consents.
     func open(
         _ instance: InstanceID = Make.instance(), limits: StoreLimits = .standard,
-        migrations: MigrationMode = .automatic
+        migrations: MigrationMode = .automatic, telling told: StoreClock = StoreClock()
     ) throws(StoreFailure) -> SQLStore {
         let store = try SQLStore.open(
             try location(), stateDirectory: stateDirectory, instance: instance, ledger: FakeLedger(),
-            migrations: migrations, limits: limits, metrics: metrics, time: clock, at: Make.now)
+            migrations: migrations, limits: limits, metrics: metrics, time: clock, telling: told, at: Make.now)
         opened.withLock { $0.append(store) }
         return store
     }

@@ -26,11 +26,13 @@ package final class SQLStore: ConsentStore {
     ///   - stateDirectory: the folder of the instances' locks, one for all processes of a file.
     ///   - metrics: where writes and batches are counted.
     ///   - time: how long a commit was ago, for readiness.
+    ///   - clockOfStore: is told a server's time from before this returns on; of a file nothing.
     ///   - now: when migrations are said to have been applied.
     /// - Throws: `schemaIsNewer`, `schemaIsOlder` (manual), `damaged`, `retryLater` (locked), `outOfReach`.
     package static func open(
         _ location: StoreLocation, stateDirectory: String, instance: InstanceID, ledger: any Ledger,
-        migrations: MigrationMode, limits: StoreLimits, metrics: Metrics, time: any Timekeeper, at now: Instant
+        migrations: MigrationMode, limits: StoreLimits, metrics: Metrics, time: any Timekeeper,
+        telling clockOfStore: StoreClock, at now: Instant
     ) throws(StoreFailure) -> SQLStore {
         switch migrations {
         case .automatic: try location.migrate(at: now)
@@ -50,7 +52,7 @@ package final class SQLStore: ConsentStore {
                 return (writer, { () throws(StoreFailure) in try SQLReaders(path: path, limits: limits) }, guardian)
             }
         case .server(let server):
-            let presence = try PostgresPresence(server, instance: instance, clock: clock)
+            let presence = try PostgresPresence(server, instance: instance, clock: clock, telling: clockOfStore)
             return try opened(LeaseClock(clock: clock, witness: .server(presence)), ledger) {
                 () throws(StoreFailure) in
                 let writer = try SQLWriter(server, clock, limits: limits, health: health, metrics: metrics)

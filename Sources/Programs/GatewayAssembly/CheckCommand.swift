@@ -45,7 +45,7 @@ enum CheckCommand {
         }
         var findings: [CheckFinding] = []
         for provider in needed {
-            let time = SystemTimekeeper(loops: loops)
+            let time = SystemTimekeeper(loops: loops, store: StoreClock())
             guard let way = try? ProviderWay(to: provider, on: loops, time, SystemEntropy()),
                 let issuers = way.issuers
             else { continue }

@@ -229,7 +229,7 @@ struct Gateway: Sendable {
             return try SQLStore.open(
                 location, stateDirectory: place.settings.stateDirectory, instance: instance, ledger: ledger,
                 migrations: mayMigrate ? .automatic : .manual, limits: .standard,
-                metrics: place.metrics, time: place.time, at: now)
+                metrics: place.metrics, time: place.time, telling: place.time.store, at: now)
         } catch {
             throw StartFailure(error, at: location)
         }

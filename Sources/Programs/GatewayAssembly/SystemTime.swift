@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ConsentStores
 package import Consents
 package import NativeEventLoop
 import NativeSystem
 
-/// The machine's clocks, and waiting on the loop that the caller is on.
+/// The machine's clocks, and waiting on the loop that the caller is on. What time it is a store's server says, once it is
+/// known.
 package struct SystemTimekeeper: Timekeeper {
     fileprivate let loops: EventLoopGroup
+    /// Told by the store that is opened.
+    let store: StoreClock
 
-    package init(loops: EventLoopGroup) { self.loops = loops }
+    package init(loops: EventLoopGroup, store: StoreClock) {
+        self.loops = loops
+        self.store = store
+    }
 
-    package var now: Instant { Instant(milliseconds: wallClockMilliseconds()) }
+    package var now: Instant { store.now ?? Instant(milliseconds: wallClockMilliseconds()) }
     package var monotonic: Duration { .nanoseconds(MonotonicInstant.now().nanoseconds) }
     package var sinceBoot: Duration { timeSinceBoot() }
 

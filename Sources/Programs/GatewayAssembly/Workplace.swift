@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
+import ConsentStores
 import Consents
 import HTTPEdge
 import NativeEventLoop
@@ -41,8 +42,9 @@ struct Workplace: Sendable {
                 level: LogLevel(loaded.settings.logging.level), format: LogFormat(loaded.settings.logging.format),
                 sink: sink, now: wallClockMilliseconds)
             return Workplace(
-                loaded: loaded, environment: environment, loops: loops, time: SystemTimekeeper(loops: loops),
-                entropy: SystemEntropy(), metrics: Metrics(MetricWords(loaded.settings)), log: log, logSink: sink)
+                loaded: loaded, environment: environment, loops: loops,
+                time: SystemTimekeeper(loops: loops, store: StoreClock()), entropy: SystemEntropy(),
+                metrics: Metrics(MetricWords(loaded.settings)), log: log, logSink: sink)
         } catch {
             throw StartFailure("the program's threads cannot be started: \(error)", .partlyDone)
         }

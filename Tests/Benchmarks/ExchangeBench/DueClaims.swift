@@ -26,7 +26,8 @@ struct DueClaims {
         let metrics = Metrics(MetricWords(routes: [], codes: [], providers: [name], version: ""))
         store = try SQLStore.open(
             .file(path), stateDirectory: folder(of: path), instance: instance, ledger: NoLedger(),
-            migrations: .manual, limits: .standard, metrics: metrics, time: time, at: time.now)
+            migrations: .manual, limits: .standard, metrics: metrics, time: time,
+            telling: StoreClock(), at: time.now)
     }
 
     func run(rounds: Int) async throws {

@@ -28,14 +28,17 @@ final class PostgresPresence: Sendable {
     private let thread = Locked<NamedThread?>(nil)
 
     /// Takes the lock; then keeps it, on a thread of its own.
-    init(_ server: PostgresServer, instance: InstanceID, clock: BootClock) throws(StoreFailure) {
+    /// - Parameter told: the server's clock is read at each beat.
+    init(
+        _ server: PostgresServer, instance: InstanceID, clock: BootClock, telling told: StoreClock
+    ) throws(StoreFailure) {
         self.instance = instance
         self.clock = clock
         let (end, heldSince, confirmedAt) = (end, heldSince, confirmedAt)
         let started = try startConnectionThread(name: "store-presence") { report throws(SQLError) in
             func open() throws(SQLError) -> PresenceSession {
                 let asked = clock.milliseconds
-                let session = try PresenceSession(server, instance)
+                let session = try PresenceSession(server, instance, clock, told)
                 heldSince.withLock { $0 = clock.milliseconds }
                 confirmedAt.withLock { $0 = asked }
                 return session
@@ -56,7 +59,7 @@ final class PostgresPresence: Sendable {
                 session = try? open()
             }
             // One more try where the connection was lost meanwhile: else it counts as alive for some seconds.
-            if session?.leave() != true { _ = try? PresenceSession(server, instance).leave() }
+            if session?.leave() != true { _ = try? PresenceSession(server, instance, clock, told).leave() }
         }
         thread.withLock { $0 = started.withLock { $0.take() } }
     }
@@ -86,17 +89,21 @@ final class PostgresPresence: Sendable {
 private final class PresenceSession {
     private let connection: PostgresConnection
     private let instance: InstanceID
+    private let clock: BootClock
+    private let told: StoreClock
 
-    init(_ server: PostgresServer, _ instance: InstanceID) throws(SQLError) {
+    init(_ server: PostgresServer, _ instance: InstanceID, _ clock: BootClock, _ told: StoreClock) throws(SQLError) {
         connection = try server.connectDirectly()
         self.instance = instance
+        self.clock = clock
+        self.told = told
         do throws(PostgresError) {
             // A lost connection's lock may not be free yet; the server drops it when it notices.
             guard try connection.locks.take(PostgresLock(kind: LinkQueries.lockKind, id: instance.lockNumber)) else {
                 throw PostgresError(.conflict, detail: "this instance's lock is held")
             }
             try connection.run(PresenceQueries.tidy)
-            try connection.run(PresenceQueries.seen, instance.postgres, Int64(instance.lockNumber))
+            try tell()
             // After the row: a move that begins sees either it, or is seen.
             do throws(PostgresError) { try SQLConnection.refuseUnfinishedMove(connection) } catch {
                 _ = leave()
@@ -108,9 +115,17 @@ private final class PresenceSession {
     /// - Returns: false where the connection, and with it the lock, is lost.
     func beat() -> Bool {
         do throws(PostgresError) {
-            try connection.run(PresenceQueries.seen, instance.postgres, Int64(instance.lockNumber))
+            try tell()
             return true
         } catch { return false }
+    }
+
+    private func tell() throws(PostgresError) {
+        let asked = clock.milliseconds
+        let row = connection.prepare(PresenceQueries.seen)
+        row.bind([instance.postgres, Int64(instance.lockNumber)])
+        guard try row.step() else { throw .corrupt }
+        told.read(row.integer(), asked: asked, answered: clock.milliseconds)
     }
 
     /// - Returns: whether it could be said.
@@ -174,6 +189,7 @@ private enum PresenceQueries {
         """
         INSERT INTO instances (id, lock_number, seen_at) VALUES ($1, $2, \(LinkQueries.now))
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, left_at = NULL
+        RETURNING seen_at
         """)
     static let left = PostgresQuery("UPDATE instances SET left_at = \(LinkQueries.now) WHERE id = $1")
     /// Nobody has a lease of theirs any more.

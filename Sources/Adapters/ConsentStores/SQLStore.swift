@@ -55,7 +55,8 @@ package final class SQLStore: ConsentStore {
             let presence = try PostgresPresence(server, instance: instance, clock: clock, telling: clockOfStore)
             return try opened(LeaseClock(clock: clock, witness: .server(presence)), ledger) {
                 () throws(StoreFailure) in
-                let writer = try SQLWriter(server, clock, limits: limits, health: health, metrics: metrics)
+                let writer = try SQLWriter(
+                    server, clock, instance: instance, limits: limits, health: health, metrics: metrics)
                 return (writer, { () throws(StoreFailure) in try SQLReaders(server, clock, limits: limits) }, nil)
             }
         }

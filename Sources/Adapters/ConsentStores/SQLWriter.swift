@@ -39,7 +39,8 @@ final class SQLWriter: Sendable {
 
     /// Starts the threads, each with a connection of its own, which it opens again where it is lost.
     init(
-        _ server: PostgresServer, _ clock: BootClock, limits: StoreLimits, health: WriteHealth, metrics: Metrics
+        _ server: PostgresServer, _ clock: BootClock, instance: InstanceID, limits: StoreLimits, health: WriteHealth,
+        metrics: Metrics
     ) throws(StoreFailure) {
         self.health = health
         self.limits = limits
@@ -47,7 +48,8 @@ final class SQLWriter: Sendable {
         let connected = ConnectedWriters()
         threads = try startConnectionThreads(named: "store-writer", server.writers, ending: queue) {
             [queue] report throws(SQLError) in
-            var batches = PostgresBatches(queue, limit: limits.batch, health: health, metrics: metrics, connected)
+            var batches = PostgresBatches(
+                queue, limit: limits.batch, instance: instance, health: health, metrics: metrics, connected)
             try batches.run(server, clock, report)
         }
     }

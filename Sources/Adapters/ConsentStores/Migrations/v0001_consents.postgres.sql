@@ -323,3 +323,12 @@ CREATE TABLE instances (
     seen_at bigint NOT NULL,
     left_at bigint                            -- left in good order
 );
+
+-- Which transactions of an instance's writing threads were committed: of the last few, for whoever had no answer.
+CREATE TABLE batch_marks (
+    instance bytea NOT NULL CHECK (octet_length(instance) = 16),
+    writer bigint NOT NULL,
+    number bigint NOT NULL,
+    is_written bigint NOT NULL CHECK (is_written IN (0, 1)),    -- 0: given up, so that it never can be
+    PRIMARY KEY (instance, writer, number)
+);

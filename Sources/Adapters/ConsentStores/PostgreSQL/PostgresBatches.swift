@@ -11,15 +11,17 @@ struct PostgresBatches: ~Copyable {
     private let limit: Int
     private let health: WriteHealth
     private let metrics: Metrics
-    /// How many of the threads have a connection.
     private let connected: ConnectedWriters
-    /// What ran when a connection was lost; it is not known of each whether it was written.
+    private var marks: BatchMarks
+    /// What a lost connection has left.
     private var unfinished: [QueuedWrite] = []
+    /// The transaction that was under way then, of the first of these; nil where it is known not to be written.
+    private var open: OpenTransaction?
     /// Since when something is; nil where nothing is.
     private var unfinishedSince: MonotonicInstant?
 
     init(
-        _ queue: BlockingQueue<QueuedWrite>, limit: Int, health: WriteHealth, metrics: Metrics,
+        _ queue: BlockingQueue<QueuedWrite>, limit: Int, instance: InstanceID, health: WriteHealth, metrics: Metrics,
         _ connected: ConnectedWriters
     ) {
         self.queue = queue
@@ -27,6 +29,7 @@ struct PostgresBatches: ~Copyable {
         self.health = health
         self.metrics = metrics
         self.connected = connected
+        marks = BatchMarks(of: instance, writer: connected.newcomer())
     }
 
     /// How long writes of unknown fate wait for the server to come back, before they count as not written.
@@ -41,9 +44,10 @@ struct PostgresBatches: ~Copyable {
     mutating func run(_ server: PostgresServer, _ clock: BootClock, _ report: () -> Void) throws(SQLError) {
         var pauses = ReconnectPauses()
         do {
-            let link = try PostgresLink(server, clock)
+            let connection = SQLConnection.postgres(try PostgresLink(server, clock))
+            try marks.removeAll(connection)
             report()
-            if serve(.postgres(link)) { return }
+            if serve(connection) { return }
         }
         while !queue.isClosedAndEmpty || !unfinished.isEmpty {
             do throws(SQLError) {
@@ -66,10 +70,7 @@ struct PostgresBatches: ~Copyable {
     private mutating func serve(_ connection: borrowing SQLConnection) -> Bool {
         connected.count(1)
         defer { connected.count(-1) }
-        // A commit's fate may be open: the rules let the same attempt write again.
-        let again = unfinished
-        unfinished = []
-        guard writeApart(again, on: connection) else {
+        guard finishUnfinished(on: connection) else {
             refuseUnfinished(.retryLater("the connection was lost again"))
             return false
         }
@@ -80,11 +81,30 @@ struct PostgresBatches: ~Copyable {
             metrics.observe(size: writes.count, in: .storeBatchWrites, [])
             if !writeTogether(writes, on: connection) { return false }
         }
+        // Else the next instance that begins does it.
+        try? marks.removeAll(connection)
         return true
     }
 
-    private mutating func leave(_ writes: [QueuedWrite]) {
+    /// Answers what was written after all, and writes the rest.
+    /// - Returns: false where it stays to be done.
+    private mutating func finishUnfinished(on connection: borrowing SQLConnection) -> Bool {
+        if let open {
+            guard let fate = try? marks.fate(of: open.number, connection) else { return false }
+            self.open = nil
+            if fate == .written {
+                for end in open.ends { end.answer(nil) }
+                unfinished.removeFirst(open.ends.count)
+            }
+        }
+        let again = unfinished
+        unfinished = []
+        return writeApart(again, on: connection)
+    }
+
+    private mutating func leave(_ writes: [QueuedWrite], _ open: OpenTransaction?) {
         unfinished = writes
+        self.open = open
         unfinishedSince = unfinishedSince ?? .now()
     }
 
@@ -94,71 +114,118 @@ struct PostgresBatches: ~Copyable {
         guard let since = unfinishedSince else { return }
         guard queue.isClosedAndEmpty || since.advanced(by: PostgresBatches.patience) <= .now() else { return }
         for write in unfinished { write.refuse(failure) }
-        unfinished = []
+        (unfinished, open) = ([], nil)
         unfinishedSince = nil
     }
 
     /// - Returns: false once the connection is lost; what is not answered is in `unfinished`.
     private mutating func writeTogether(_ writes: [QueuedWrite], on connection: borrowing SQLConnection) -> Bool {
         guard writes.count > 1 else { return writeApart(writes, on: connection) }
-        var ends: [WriteEnd] = []
-        ends.reserveCapacity(writes.count)
-        let error = connection.transaction { connection throws(SQLError) in
-            for write in writes {
-                let end = write.run(connection)
-                if let error = end.error { throw error }
-                ends.append(end)
-            }
-        }
-        guard error != nil else {
+        switch transact(writes[...], on: connection) {
+        case .written(let ends):
             health.saw(isGood: true)
             for end in ends { end.answer(nil) }
             return true
-        }
-        guard connection.isUsable else {
-            leave(writes)
+        case .failed: return writeApart(writes, on: connection)
+        case .lost(let open):
+            leave(writes, open)
             return false
         }
-        return writeApart(writes, on: connection)
     }
 
     /// Each in a transaction of its own.
     private mutating func writeApart(_ writes: [QueuedWrite], on connection: borrowing SQLConnection) -> Bool {
-        for (index, write) in writes.enumerated() where !finish(write, on: connection) {
-            leave(Array(writes[index...]))
+        for index in writes.indices {
+            guard case .lost(let open) = finish(writes[index...index], on: connection) else { continue }
+            leave(Array(writes[index...]), open)
             return false
         }
         return true
     }
 
-    /// - Returns: false where the connection was lost first.
-    private func finish(_ write: QueuedWrite, on connection: borrowing SQLConnection) -> Bool {
-        for number in 1...PostgresBatches.tries {
-            var end: WriteEnd?
-            let error = connection.transaction { connection throws(SQLError) in
-                let own = write.run(connection)
-                end = own
-                if let error = own.error { throw error }
-            }
-            guard let error else {
+    /// One write, which is answered unless the connection was lost first.
+    private mutating func finish(_ write: ArraySlice<QueuedWrite>, on connection: borrowing SQLConnection) -> Outcome {
+        var number = 1
+        while true {
+            let outcome = transact(write, on: connection)
+            switch outcome {
+            case .lost: return outcome
+            case .written(let ends):
                 health.saw(isGood: true)
-                end?.answer(nil)
-                return true
+                for end in ends { end.answer(nil) }
+                return outcome
+            case .failed(let error, let end):
+                number += 1
+                if number <= PostgresBatches.tries, error.isOfOthers { continue }
+                let failure = StoreFailure(error)
+                health.saw(isGood: health.isGood(after: failure))
+                if let end { end.answer(failure) } else { for write in write { write.refuse(failure) } }
+                return outcome
             }
-            guard connection.isUsable else { return false }
-            if number < PostgresBatches.tries, error.isOfOthers { continue }
-            let failure = StoreFailure(error)
-            health.saw(isGood: health.isGood(after: failure))
-            if let end { end.answer(failure) } else { write.refuse(failure) }
-            return true
         }
-        return true
     }
+
+    /// What one transaction came to; nobody has been answered.
+    private enum Outcome {
+        case written([WriteEnd])
+        /// Taken back, or as good as that.
+        /// - Parameter end: that of the write that failed.
+        case failed(SQLError, end: WriteEnd?)
+        /// The connection was.
+        case lost(OpenTransaction?)
+    }
+
+    private mutating func transact(_ writes: ArraySlice<QueuedWrite>, on connection: borrowing SQLConnection) -> Outcome
+    {
+        let number = marks.draw()
+        var ends: [WriteEnd] = []
+        ends.reserveCapacity(writes.count)
+        let error = connection.transaction { connection throws(SQLError) in
+            try marks.set(number, in: connection)
+            try marks.tidy(in: connection)
+            for write in writes {
+                let end = write.run(connection)
+                ends.append(end)
+                if let error = end.error { throw error }
+            }
+        }
+        guard let error else { return .written(ends) }
+        // COMMIT comes after the last of them.
+        let mayBeWritten = ends.count == writes.count && ends.last?.error == nil
+        if !connection.isUsable {
+            return .lost(mayBeWritten ? OpenTransaction(number: number, ends: ends) : nil)
+        }
+        if mayBeWritten, error.isUnknownCommit {
+            switch try? marks.fate(of: number, connection) {
+            case .written?: return .written(ends)
+            case .neverWritten?: break
+            // Another connection finds it out.
+            case nil: return .lost(OpenTransaction(number: number, ends: ends))
+            }
+        }
+        return .failed(error, end: ends.last)
+    }
+}
+
+/// A transaction of which it is not known whether it was committed.
+private struct OpenTransaction {
+    var number: Int64
+    /// What its writes came to, if it was.
+    var ends: [WriteEnd]
 }
 
 /// How many of a store's writing threads have a connection.
 final class ConnectedWriters: Sendable {
     private let number = Locked(0)
+    private let known = Locked(0)
+
+    /// Counts the threads: another number for each.
+    func newcomer() -> Int {
+        known.withLock {
+            $0 += 1
+            return $0
+        }
+    }
 
     func count(_ change: Int) { number.withLock { $0 += change } }
 
@@ -178,6 +245,12 @@ struct ReconnectPauses {
 }
 
 extension SQLError {
+    /// COMMIT was sent, and its answer does not say whether it will stay.
+    fileprivate var isUnknownCommit: Bool {
+        guard case .postgres(let error) = self else { return false }
+        return error.kind == .commitUnknown
+    }
+
     /// Other transactions were in the way, and may not be the next time: a deadlock, a row with the same key, a statement
     /// that a migration has made stale.
     fileprivate var isOfOthers: Bool {

@@ -103,6 +103,7 @@ private final class PresenceSession {
                 throw PostgresError(.conflict, detail: "this instance's lock is held")
             }
             try connection.run(PresenceQueries.tidy)
+            try connection.run(PresenceQueries.tidyMarks)
             try tell()
             // After the row: a move that begins sees either it, or is seen.
             do throws(PostgresError) { try SQLConnection.refuseUnfinishedMove(connection) } catch {
@@ -194,6 +195,9 @@ private enum PresenceQueries {
     static let left = PostgresQuery("UPDATE instances SET left_at = \(LinkQueries.now) WHERE id = $1")
     /// Nobody has a lease of theirs any more.
     static let tidy = PostgresQuery("DELETE FROM instances WHERE seen_at < \(LinkQueries.now) - 86400000")
+    /// An instance's row is there before its threads write.
+    static let tidyMarks = PostgresQuery(
+        "DELETE FROM batch_marks WHERE instance NOT IN (SELECT id FROM instances)")
     static let living = PostgresQuery(
         """
         SELECT id, left_at IS NOT NULL, seen_at > \(LinkQueries.now) - \(PostgresPresence.grace) OR EXISTS (

@@ -25,19 +25,20 @@ final class BlameHouse: Sendable {
     let provider: BentProvider
     let time = ManualTime()
     let ids: [ConsentID]
+    let journal = JournalElsewhere()
     private let vault: RingVault
 
     init(grants: Int, reuse: RefreshPolicy.Reuse = .forbidden) throws {
         let place = try StorePlace(.sqlite)
         let log = Log(level: .error, format: .text, sink: MemorySink(), now: { 0 })
         let vault = try RingVault(ring: KeyRing.generate(at: Make.now))
-        let (time, provider) = (time, BentProvider(reuse: reuse))
+        let (time, provider, journal) = (time, BentProvider(reuse: reuse), journal)
         instances = try (0..<2).map { _ in
             let store = try place.open()
             let watch = WatchProviders(store: store, time: time, log: log, spacing: [:])
             let refresh = RefreshConsent(
                 directory: ProviderDirectory([provider], notices: []), store: store, vault: vault,
-                journal: NoJournal(), time: time, entropy: LooseEntropy(), launcher: LooseLauncher(), watch: watch,
+                journal: journal, time: time, entropy: LooseEntropy(), launcher: LooseLauncher(), watch: watch,
                 lease: .seconds(120), metrics: place.metrics, log: log)
             let pass = RefreshPass(
                 facts: provider.facts, refresh: refresh, store: store, slots: RefreshSlots(4), share: 4,
@@ -98,6 +99,21 @@ final class BlameHouse: Sendable {
         case .blocked(let wait): wait
         case .idle(let next): next ?? .seconds(60)
         case .more, .troubled, .interrupted: .zero
+        }
+    }
+
+    /// Lays down what an ended instance has received of a grant that it had claimed, in a journal that another process
+    /// holds.
+    func leaveAnswer(of id: ConsentID, attempt: AttemptID) async throws {
+        let known = try #require(try await instances[0].store.refreshableGrant(id))
+        let key = try vault.openConsentKey(try #require(known.envelopes.key), for: id)
+        let tokens = BentProvider.tokens(of: id)
+        let write = TokenWrite(
+            id: id, attempt: attempt, expectedGeneration: 1, tokens: try vault.seal(tokens, generation: 2, under: key),
+            timing: Make.timing(time.now.advanced(by: .seconds(3600))), isRefreshable: true,
+            granted: ScopeSet(["openid"]), at: time.now, events: [])
+        journal.entries.withLock { entries in
+            if let entry = try? vault.seal(.tokens(write, tokens), journal: Make.uuid()) { entries.append(entry) }
         }
     }
 
@@ -187,12 +203,15 @@ final class BentProvider: ProviderConnection {
     func takeProvenSecret() -> BlindIndex? { nil }
 }
 
-private struct NoJournal: AnswerJournal {
+/// A journal of nobody's own: what lies in it, other processes hold.
+final class JournalElsewhere: AnswerJournal {
+    let entries = Locked<[JournalEntry]>([])
+
     func append(_ entry: JournalEntry) async throws(JournalFailure) { throw .full }
     func settle(_ id: UUIDv7) async {}
     func setAside(_ entry: JournalEntry) async throws(JournalFailure) {}
     func unsettled() async -> JournalContents { JournalContents() }
-    func waitingElsewhere() async -> [JournalEntry] { [] }
+    func waitingElsewhere() async -> [JournalEntry] { entries.withLock { $0 } }
 }
 
 struct LooseEntropy: Entropy {

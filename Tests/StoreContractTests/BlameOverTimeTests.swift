@@ -127,6 +127,19 @@ struct BlameOverTimeTests {
         #expect(try await house.statuses() == [.active: 8])
     }
 
+    @Test("a token whose answer lies in a journal that another process holds does not go out again")
+    func heldElsewhere() async throws {
+        let house = try BlameHouse(grants: 1)
+        try await house.fill()
+        let (id, attempt) = (house.ids[0], Make.attempt())
+        #expect(try await house.instances[0].store.claimRefresh(Make.claim(id, attempt, lease: .zero)) == .claimed)
+        try await house.leaveAnswer(of: id, attempt: attempt)
+        _ = try await house.instances[1].refresh(id, caller: BlameOverTimeTests.caller)
+        #expect(house.provider.calls == 0)
+        let grant = try #require(try await house.instances[1].store.refreshableGrant(id))
+        #expect(grant.generation == 2 && grant.attempt == nil)
+    }
+
     @Test("a machine that sleeps between a claim and its sending sends nothing where its lease may be over")
     func suspended() async throws {
         let house = try BlameHouse(grants: 1)

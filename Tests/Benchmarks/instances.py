@@ -45,7 +45,7 @@ class Place:
             self.run(*command)
         self.key = json.loads(self.run("keys", "api", "create", "bench", "--json", "--scopes",
                                        "consents:read,consents:write,profiles:read"))["key"]
-        self.started, self.loads, self.doubled_by_duty = 0, 0, 0
+        self.started, self.loads, self.doubled_by_duty, self.group = 0, 0, 0, None
 
     def sql(self, statements):
         return stores.psql(self.url, statements, timeout=600)
@@ -82,12 +82,16 @@ providers:
         with urllib.request.urlopen(self.provider.line + "/counts", timeout=20) as answer:
             return json.load(answer)
 
+    def server_processes(self):
+        """The postmaster first."""
+        with open(f"{self.server.folder}/data/postmaster.pid") as file:
+            postmaster = file.readline().strip()
+        with open(f"/proc/{postmaster}/task/{postmaster}/children") as file:
+            return [postmaster, *file.read().split()]
+
     def server_cpu(self):
         """Seconds of all its processes, those that have ended included."""
-        with open(f"{self.server.folder}/data/postmaster.pid") as file:
-            postmaster = int(file.readline())
-        with open(f"/proc/{postmaster}/task/{postmaster}/children") as file:
-            children = file.read().split()
+        postmaster, *children = self.server_processes()
         total = 0.0
         for process in [postmaster, *children]:
             try:
@@ -103,9 +107,33 @@ providers:
         """Bytes of log, syncs of it, and milliseconds that those took."""
         return self.sql(["SELECT wal_bytes, wal_sync, round(wal_sync_time)::bigint FROM pg_stat_wal"])[0]
 
+    def confine_server(self, cores):
+        """Leaves the server so much CPU time, by a control group, so that it is the first to be full. False where
+        none can be made here."""
+        group = f"/sys/fs/cgroup/cpu/consent-gateway-{os.getpid()}"
+        try:
+            os.mkdir(group)
+            self.group = group
+            for name, value in (("cpu.cfs_period_us", 20_000), ("cpu.cfs_quota_us", int(20_000 * cores))):
+                with open(f"{group}/{name}", "w") as file:
+                    file.write(str(value))
+            for process in self.server_processes():
+                with open(f"{group}/cgroup.procs", "w") as file:
+                    file.write(process)
+        except OSError as error:
+            print(f"the server cannot be confined here: {error}", file=sys.stderr)
+            return False
+        return True
+
+    def free_server(self):
+        with open(f"{self.group}/cpu.cfs_quota_us", "w") as file:
+            file.write("-1")
+
     def close(self):
         self.provider.end()
         self.server.remove()
+        if self.group:
+            os.rmdir(self.group)
         subprocess.run(["rm", "-rf", self.folder], check=False)
 
 
@@ -137,8 +165,8 @@ class Meter:
         self.sampler = subprocess.Popen(
             [stores.program("psql"), place.url, "-XAtq", "-F", "\t"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.sampler.stdin.write(
-            b"SELECT state, coalesce(wait_event_type || ' ' || wait_event, 'none') FROM pg_stat_activity WHERE datname = "
-            b"current_database() AND application_name IN ('consent-gateway', 'duty') \\watch 0.1\n")
+            b"SELECT state, coalesce(wait_event_type || ' ' || wait_event, 'none') FROM pg_stat_activity WHERE "
+            b"datname = current_database() AND application_name = 'consent-gateway' \\watch 0.1\n")
         self.sampler.stdin.flush()
         if place.lists_statements:
             place.sql(["SELECT pg_stat_statements_reset()"])
@@ -155,8 +183,8 @@ class Meter:
     def statements(self, count):
         """What the server ran for each of so many: how often, its milliseconds, and the text's beginning."""
         rows = self.place.sql([
-            "SELECT sum(calls), round(sum(total_exec_time) * 1000)::bigint, left(regexp_replace(query, '\\s+', ' ', 'g'), "
-            "150) AS text FROM pg_stat_statements GROUP BY text ORDER BY 2 DESC LIMIT 40"])
+            "SELECT sum(calls), round(sum(total_exec_time) * 1000)::bigint, "
+            "left(regexp_replace(query, '\\s+', ' ', 'g'), 150) AS text FROM pg_stat_statements GROUP BY text ORDER BY 2 DESC LIMIT 40"])
         return [(round(calls / count, 3), round(time / 1000 / count, 4), text) for calls, time, text in rows]
 
     def read(self, count):
@@ -178,7 +206,8 @@ class Meter:
                 "machine_busy": 1 - (last["idle"] - self.first["idle"]) / max(1, last["all"] - self.first["all"]),
                 "wal_bytes": wal[0] / count, "syncs": wal[1] / seconds, "sync_share": wal[2] / 1000 / seconds,
                 "statements": statements,
-                "connections": {name: round(seen[name] / total, 4) for name in sorted(seen, key=seen.get, reverse=True)}}
+                "connections": {name: round(seen[name] / total, 4)
+                                for name in sorted(seen, key=seen.get, reverse=True)}}
 
 
 def load(place, apis, callers, seconds):
@@ -273,7 +302,8 @@ def drain(place, count, instances, concurrency):
     due = int(time.time() * 1000) - 60_000
     before = place.sql(["SELECT sum(generation - 1), sum(refresh_failures) FROM consents"])[0]
     place.sql([
-        f"UPDATE consents SET due_at = {due} WHERE id IN (SELECT id FROM consents WHERE status = 'active' LIMIT {count})",
+        f"UPDATE consents SET due_at = {due} WHERE id IN (SELECT id FROM consents WHERE status = 'active' "
+        f"LIMIT {count})",
         "ANALYZE consents"])
     place.sql(["CHECKPOINT"])
     shown = place.counts()
@@ -293,15 +323,16 @@ def drain(place, count, instances, concurrency):
     after = place.sql(["SELECT sum(generation - 1), sum(refresh_failures) FROM consents"])[0]
     last = place.counts()
     if (after[0] - before[0], after[1] - before[1], last["refreshes"] - shown["refreshes"]) != (count, 0, count):
-        sys.exit(f"of {count} grants {after[0] - before[0]} were refreshed with {last['refreshes'] - shown['refreshes']} "
-                 f"calls and {after[1] - before[1]} failures")
+        sys.exit(f"of {count} grants {after[0] - before[0]} were refreshed with "
+                 f"{last['refreshes'] - shown['refreshes']} calls and {after[1] - before[1]} failures")
     return found
 
 
 def refresh_duty(place, count, sizes, concurrency):
     process = subprocess.Popen(
-        [f"{BIN}/exchange-bench", "refresh-duty", "--provider", place.provider.line, "--store", place.duty_url, "--rows",
-         ",".join(map(str, sizes)), "--count", str(count), "--concurrency", str(concurrency), "--pool", str(place.pool)],
+        [f"{BIN}/exchange-bench", "refresh-duty", "--provider", place.provider.line, "--store", place.duty_url,
+         "--rows", ",".join(map(str, sizes)), "--count", str(count), "--concurrency", str(concurrency),
+         "--pool", str(place.pool)],
         stdout=subprocess.PIPE)
     doubled = place.counts()["doubled"]
     if process.stdout.readline() != b"filled\n":
@@ -341,7 +372,7 @@ def measure(place, given, figures):
     made = make_grants(place, given.drain)
     print(f"{made} grants; each drain {given.drain}", flush=True)
     counted = [int(word) for word in given.instances.split(",")]
-    drained = {number: say(f"refreshes, {number} instances", drain(place, given.drain, number, given.concurrency), figures)
+    drained = {number: say(f"refreshes, {number} x", drain(place, given.drain, number, given.concurrency), figures)
                for number in counted}
     sizes = [row_size(place, "consents", "generation > 1"), row_size(place, "events", "type = 'consent.refreshed'")]
     duty = say("refreshes, duty", refresh_duty(place, given.drain, sizes, given.concurrency), figures)
@@ -356,6 +387,14 @@ def measure(place, given, figures):
             if callers == given.at:
                 exchanged[number] = found
         running.end()
+    if given.confine and place.confine_server(given.confine):
+        for number in counted:
+            running = place.instances(number)
+            for callers in map(int, given.callers.split(",")):
+                say(f"{given.confine} cores, {number} x, {callers} callers",
+                    exchanges(place, running, callers, given.seconds), figures)
+            running.end()
+        place.free_server()
     # A duty presents the same code again and again.
     doubled = place.counts()["doubled"] - place.doubled_by_duty
     least = Duty(place, sizes)
@@ -380,6 +419,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--concurrency", type=int, default=64, help="refreshes at once, of each instance")
     parser.add_argument("--pool", type=int, default=8, help="connections of an instance")
+    parser.add_argument("--confine", type=float, default=0.5, help="cores of the server in one more round; 0: none")
     parser.add_argument("--statements", action="store_true", help="list what the server ran (itself not for nothing)")
     parser.add_argument("--json", help="a file for the figures")
     given = parser.parse_args()
@@ -392,7 +432,8 @@ def main():
         print(f"{name}: {value:.2f}  (limit {limit})")
     if given.json:
         with open(given.json, "w") as file:
-            json.dump({"given": vars(given), "figures": figures, "limits": limits, "load": os.getloadavg()}, file, indent=1)
+            found = {"given": vars(given), "figures": figures, "limits": limits, "load": os.getloadavg()}
+            json.dump(found, file, indent=1)
     missed = [name for name, (value, limit) in limits.items() if value > limit]
     print(f"limits missed: {', '.join(missed)}" if missed else "every limit is kept")
     sys.exit(1 if missed else 0)

@@ -187,8 +187,8 @@ def rolling(house, server):
     return gateways, settle(house, gateways, load, may_be_unknown=False)
 
 
-# What a newer release may do to the tables, in one transaction under the lock of migrations, as Migrations.swift does it:
-# add what this release never asks for.
+# What a newer release may do to the tables, in one transaction under the lock of migrations, as Migrations.swift does
+# it: add what this release never asks for.
 NEWER = ["SELECT pg_advisory_xact_lock(17223, 2)",
          "ALTER TABLE code_reservations ADD COLUMN newer_word text",
          "ALTER TABLE consents ADD COLUMN newer_word text, ADD COLUMN newer_number bigint NOT NULL DEFAULT 0",

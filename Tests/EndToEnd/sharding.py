@@ -89,8 +89,8 @@ providers:
         """Gives the schedulers something to claim."""
         try:
             self.database.execute([
-                "UPDATE consents SET due_at = 1000 * extract(epoch FROM clock_timestamp())::bigint WHERE id IN (SELECT id "
-                "FROM consents WHERE attempt_phase IS NULL AND due_at IS NOT NULL ORDER BY random() LIMIT 10)"])
+                "UPDATE consents SET due_at = 1000 * extract(epoch FROM clock_timestamp())::bigint WHERE id IN (SELECT "
+                "id FROM consents WHERE attempt_phase IS NULL AND due_at IS NOT NULL ORDER BY random() LIMIT 10)"])
         except OSError:
             pass
 
@@ -405,12 +405,11 @@ def scenario(nodes, router, proxy, seconds):
     for one in load.asked[:count]:
         kinds[one.kind] = kinds.get(one.kind, 0) + 1
     others = [one for one in load.asked[:count] if victim not in one.homes]
-    return (f"{count} requests ({', '.join(f'{number} × {kind}' for kind, number in sorted(kinds.items()))}); node {victim} "
-            f"away for {up - down:.0f} s: {refused} requests of its own refused and asked again, of {len(others)} others 0; "
-            f"others before {pace(load, victim, begun, down)}, meanwhile {pace(load, victim, down, up)}; "
-            f"{len(load.consents)} consents, {' + '.join(map(str, spread))}, lost 0; {len(load.codes)} codes and {tokens} "
-            f"refresh tokens, sent twice 0; {load.stolen} codes for a second subject "
-            "refused")
+    counted = ", ".join(f"{number} × {kind}" for kind, number in sorted(kinds.items()))
+    return (f"{count} requests ({counted}); node {victim} away for {up - down:.0f} s: {refused} requests of its own "
+            f"refused and asked again, of {len(others)} others 0; others before {pace(load, victim, begun, down)}, meanwhile {pace(load, victim, down, up)}; "
+            f"{len(load.consents)} consents, {' + '.join(map(str, spread))}, lost 0; {len(load.codes)} codes and "
+            f"{tokens} refresh tokens, sent twice 0; {load.stolen} codes for a second subject refused")
 
 
 def main():

@@ -132,6 +132,28 @@ private func word(_ verdict: IssuerVerdict) -> String {
         #expect(source.asked.count == 2)
     }
 
+    @Test("an answer that was on its way when a token came says nothing about keys that are newer")
+    func onItsWay() async throws {
+        let source = ScriptedDocuments(isGated: true)
+        let gate = try #require(source.gate)
+        let (old, new) = (try Issuer(keyID: "k1"), try Issuer(keyID: "k2"))
+        let (known, newer) = (old.token(claims()), new.token(claims()))
+        source.answer(place, .document(document([old.jwk()]), lifetime: nil))
+        let keys = keys(source, time)
+        async let first = keys.verify(known, by: plain)
+        _ = try await gate.arrivals.next()
+        source.answer(place, .document(document([old.jwk(), new.jwk()]), lifetime: nil))
+        time.advance(by: .seconds(2))
+        async let second = keys.verify(newer, by: plain)
+        gate.exits.post(())
+        #expect(word(await first) == "verified")
+        #expect(word(await second) == "no keys: \(DocumentFault.tooEarly)")
+        time.advance(by: .seconds(60))
+        gate.exits.post(())
+        #expect(word(await keys.verify(newer, by: plain)) == "verified")
+        #expect(source.asked.count == 2)
+    }
+
     @Test("while keys cannot be had the old ones stay, whatever is answered in their place")
     func failing() async throws {
         let issuer = try Issuer()

@@ -7,7 +7,8 @@
 package struct DocumentCache<Value: Sendable>: Sendable {
     package let limits: DocumentLimits
     private var held: HeldDocument<Value>?
-    private var isFetching = false
+    /// When the fetch that is under way has begun.
+    private var start: Duration?
     /// When the last fetch ended.
     private var lastEnd: Duration?
     private var version = 0
@@ -49,7 +50,9 @@ package struct DocumentCache<Value: Sendable>: Sendable {
         case .brought(let value, let lifetime):
             version += 1
             let fresh = min(max(lifetime ?? limits.shortest, limits.shortest), limits.longest)
-            let document = HeldDocument(value: value, version: version, fetchedAt: now, freshUntil: now + fresh)
+            // What the issuer has published while the answer was on its way may not stand in it.
+            let document = HeldDocument(
+                value: value, version: version, askedAt: start ?? now, freshUntil: now + fresh)
             held = document
             end(now)
             return .use(document)
@@ -60,7 +63,7 @@ package struct DocumentCache<Value: Sendable>: Sendable {
     }
 
     private mutating func end(_ now: Duration) {
-        isFetching = false
+        start = nil
         lastEnd = now
     }
 
@@ -72,10 +75,10 @@ package struct DocumentCache<Value: Sendable>: Sendable {
             if let held, held.version > version { return .use(held) }
         case .forced: break
         }
-        if isFetching { return .wait }
+        if start != nil { return .wait }
         let pause = held == nil ? limits.firstPause : limits.pause
         if want != .forced, let lastEnd, now < lastEnd + pause { return best(now) }
-        isFetching = true
+        start = now
         return .fetch
     }
 
@@ -92,7 +95,7 @@ package struct DocumentCache<Value: Sendable>: Sendable {
         return document
     }
 
-    package var isUnderWay: Bool { isFetching }
+    package var isUnderWay: Bool { start != nil }
 }
 
 /// A document with its age.
@@ -100,8 +103,8 @@ package struct HeldDocument<Value: Sendable>: Sendable {
     package let value: Value
     /// Counts up with each fetch that brought one.
     package let version: Int
-    /// Monotonic.
-    package let fetchedAt: Duration
+    /// When its fetch has begun; monotonic.
+    package let askedAt: Duration
     package let freshUntil: Duration
 }
 

@@ -77,7 +77,7 @@ package final class IssuerKeys: Sendable {
         }
         guard var held else { return .keysUnavailable(.tooEarly) }
         var verdict = verify(verification, token, held)
-        if Self.wantsNewerKeys(verdict), held.fetchedAt < start,
+        if Self.wantsNewerKeys(verdict), held.askedAt < start,
             case .success(let newer) = await document.document(.newer(than: held.version)),
             newer.version != held.version
         {
@@ -85,7 +85,7 @@ package final class IssuerKeys: Sendable {
             verdict = verify(verification, token, held)
         }
         // Of keys that were fetched before the token came nobody can say that a newer one is not there by now.
-        let isSettled = held.fetchedAt >= start
+        let isSettled = held.askedAt >= start
         return IssuerVerdict(verdict, unknown: isSettled ? nil : document.lastFault ?? .tooEarly)
     }
 
@@ -109,7 +109,7 @@ package final class IssuerKeys: Sendable {
     private func verify(
         _ verification: TokenVerification, _ token: String, _ held: HeldDocument<JSONWebKeySet>
     ) -> TokenVerdict {
-        let isFresh = time.monotonic < held.fetchedAt + pause
+        let isFresh = time.monotonic < held.askedAt + pause
         return verification.verify(token, with: held.value, keysAreFresh: isFresh)
     }
 

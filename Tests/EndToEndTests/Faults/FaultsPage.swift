@@ -10,13 +10,11 @@ enum FaultsPage {
         for group in groups {
             page += "\n## \(group)\n\n" + (note(of: group) ?? "")
             let faults = FaultTable.list.filter { $0.group == group }
-            guard FaultCases.all.contains(where: { item in faults.contains { $0.name == item.name } }) else {
-                page += row(["fault", "what happens", "place"]) + row(["---", "---", "---"])
-                for fault in faults {
-                    page += row([
-                        "`\(fault.name)`", fault.sentence, fault.places.map(\.rawValue).joined(separator: ", "),
-                    ])
-                }
+            let identities = IdentityFaults.all.filter { $0.description?.group == group }
+            if !identities.isEmpty {
+                page += row(["fault", "what happens", "exchange", "new consent screen", "refresh"])
+                page += row(Array(repeating: "---", count: 5))
+                for item in identities { page += row(of: item) }
                 continue
             }
             page += row(["fault", "what happens", "exchange", "new consent screen", "refresh", "profile", "revocation"])
@@ -32,12 +30,28 @@ enum FaultsPage {
         if group.contains("ID tokens") {
             return """
                 They need `simulate --id-tokens ES256` (or RS256, PS256), and strike at `/token`, where ID tokens are issued.
-                With `id_token: ignored`, as here, they are passed over.
+                With `id_token: ignored` they are passed over: 201, and 200 at a refresh. Below it is `required`, the default:
 
 
                 """
         }
-        return group.contains("key sets") ? "For everybody only: no code asks for these documents.\n\n" : nil
+        guard group.contains("key sets") else { return nil }
+        return """
+            For everybody only: no code asks for these documents. With `issuer` and `id_token: required`; once there are keys
+            and metadata, those are kept and used for a week where newer ones cannot be had.
+
+
+            """
+    }
+
+    private static func row(of item: IdentityFault) -> String {
+        let number = item.description?.number ?? ""
+        let sentence = (item.description?.sentence ?? "").replacing(" (\(number))", with: "")
+            .replacing("NUMBER", with: number)
+        return row([
+            "`\(item.name)`", sentence, item.exchange.text, item.exchange.needsNewConsent ? "yes" : "no",
+            item.refresh?.text ?? "",
+        ])
     }
 
     private static func row(of item: FaultCase, _ fault: FaultDescription) -> String {
@@ -85,6 +99,7 @@ enum FaultsPage {
         | 201 | 200 with the same consent; nothing is sent | no |
         | 422 `code_rejected` | the same answer; nothing is sent | yes |
         | 502 `provider_bad_response` | the same answer; nothing is sent | yes |
+        | 422 `id_token_invalid` | the same answer; nothing is sent | yes |
         | 504 `exchange_unknown` | the same answer; nothing is sent | yes |
         | 502 `provider_misconfigured` | the code is unspent and may be sent; an operator must look | no |
         | 503 `provider_unavailable`, with `Retry-After` | the code is unspent and is sent | no |

@@ -117,7 +117,7 @@ struct IDTokenTests {
         "SELECT count(*) FROM code_reservations WHERE state = 'ended' AND grant_sealed IS NOT NULL")
 
     /// How many refused grants lie sealed beside their codes.
-    private static func quarantined(_ gateway: TestGateway) throws -> Int {
+    static func quarantined(_ gateway: TestGateway) throws -> Int {
         let connection = try SQLiteConnection(
             path: gateway.folder + "/consents.db", access: .readOnly, busyTimeout: 10_000)
         let row = try connection.prepare(IDTokenTests.count)

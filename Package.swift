@@ -233,6 +233,13 @@ let package = Package(
                 "NativeHTTPServer", "NativeJSON", "NativeSQLite", "NativeSystem", "Observability", "RefreshSchedule",
                 "Settings", "SimulatedProvider", "TestSupport", "TokenVaults",
             ]),
+        // Drives the same gateways as the suite above.
+        suite(
+            "ConformanceTests",
+            [
+                "CommandLineEdge", "EndToEndTests", "GatewayAssembly", "NativeCrypto", "NativeCurl", "NativeJOSE",
+                "NativeJSON", "NativeSystem", "TestSupport",
+            ]),
     ] + fuzzing,
     swiftLanguageModes: [.v6]
 )

@@ -14,7 +14,7 @@ struct MACTests {
     private static let secret = "acme-secret-canary-of-32-bytes-or-more"
 
     /// The same claims under HS256.
-    private static func signed(_ made: String, with key: String) -> String? {
+    static func signed(_ made: String, with key: String) -> String? {
         let claims = made.split(separator: ".")[1]
         let message = Base64.urlSafe.text(of: Array(#"{"alg":"HS256"}"#.utf8)) + "." + claims
         guard let mac = try? HMACSHA256(key: SecretBytes(Array(key.utf8))) else { return nil }

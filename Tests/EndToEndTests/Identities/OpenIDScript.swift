@@ -18,6 +18,10 @@ final class OpenIDScript: Sendable {
         var keys: [JSONValue]?
         /// Nil is a 503.
         var metadata: [String: JSONValue]? = [:]
+        /// Further paths, each with the usual one that it stands for.
+        var otherPaths: [String: String] = [:]
+        /// What is different in token answers.
+        var answer: [String: JSONValue] = [:]
         /// What is different in the claims of ID tokens.
         var claims: [String: JSONValue] = [:]
         /// Claims that are left out of them.
@@ -51,8 +55,8 @@ final class OpenIDScript: Sendable {
         provider = try ScriptedProvider { request in
             let now = behaviour.withLock { $0 }
             let answerer = Answerer(issuer: "http://" + (request.field("Host") ?? ""), behaviour: now)
-            let path = request.line.split(separator: " ").dropFirst().first ?? ""
-            switch path {
+            let path = String(request.line.split(separator: " ").dropFirst().first ?? "")
+            switch now.otherPaths[path] ?? path {
             case "/.well-known/openid-configuration": return OpenIDScript.metadata(answerer)
             case "/jwks":
                 guard let keys = now.keys else { return .http(503, "") }
@@ -115,6 +119,7 @@ final class OpenIDScript: Sendable {
         for name in answerer.behaviour.withoutClaims { claims.set(name, .null) }
         let made = answerer.behaviour.key.sign(claims, type: "JWT")
         if let idToken = answerer.behaviour.idToken(made) { answer.set("id_token", idToken) }
+        for (name, value) in answerer.behaviour.answer { answer.set(name, value) }
         return text(answer)
     }
 }

@@ -33,6 +33,12 @@ struct PostgresOpeningTests {
         #expect(address.hasPassword)
         #expect(address.sslMode == "verify-full")
         #expect(try !PostgresAddress(url: "postgresql://h/d").hasPassword)
+        for url in ["postgres://h/d", "postgres://localhost,h/d?sslmode=require", "postgres://h/d?sslmode=verify-ca"] {
+            #expect(try PostgresAddress(url: url).trustsTheNetwork, "\(url)")
+        }
+        for url in ["postgres://h/d?sslmode=verify-full", "postgres://localhost/d", "postgres:///d?host=/run/pg"] {
+            #expect(try !PostgresAddress(url: url).trustsTheNetwork, "\(url)")
+        }
     }
 
     @Test("a server that is not there is out of reach", .enabled(if: PostgresSchema.hasServer))

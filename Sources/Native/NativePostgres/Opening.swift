@@ -130,6 +130,15 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible {
     /// The URL holds one, where it ends up in process lists and logs.
     package let hasPassword: Bool
 
+    /// Whether somebody between here and the server could pretend to be it: the way is a network's, and who the server is
+    /// is not looked at. A name of this machine and a socket's folder are no network.
+    package var trustsTheNetwork: Bool {
+        let isRemote = host.split(separator: ",").contains { host in
+            !host.hasPrefix("/") && !["localhost", "127.0.0.1", "::1"].contains(host)
+        }
+        return isRemote && sslMode != "verify-full"
+    }
+
     /// - Throws: `.settings`.
     package init(url: String) throws(PostgresError) {
         let parts = try parsed(url)

@@ -27,6 +27,7 @@ enum CheckCommand {
         if let files = loaded.settings.server.tls { findings.append(certificate(files)) }
         findings.append(keys(loaded.settings, environment))
         findings.append(store(loaded.settings))
+        if let doubt = network(loaded.settings) { findings.append(doubt) }
         findings += keyNames(loaded.settings)
         if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
         findings += sessions(loaded.settings)
@@ -107,6 +108,15 @@ enum CheckCommand {
         } catch {
             return CheckFinding(.error, error.sentence)
         }
+    }
+
+    /// A server on a network whose certificate is not held against its name.
+    private static func network(_ settings: GatewaySettings) -> CheckFinding? {
+        guard case .server(let server) = try? Gateway.location(settings), server.trustsTheNetwork else { return nil }
+        return CheckFinding(
+            .warning,
+            "store.url: who the server is is not looked at: add sslmode=verify-full and sslrootcert, or whoever is "
+                + "between can pretend to be it")
     }
 
     private static func schemaSentence(_ settings: GatewaySettings, _ location: StoreLocation) throws(StoreFailure)

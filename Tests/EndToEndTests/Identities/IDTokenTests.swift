@@ -213,6 +213,28 @@ struct IDTokenTests {
         }
     }
 
+    @Test("an algorithm that is not known here, and a nonce that would have to be looked at: the code is refused")
+    func unknownAlgorithmWithNonce() async throws {
+        let script = try OpenIDScript()
+        defer { script.provider.stop() }
+        script.change { behaviour in
+            behaviour.idToken = { made in
+                var parts = made.split(separator: ".").map(String.init)
+                parts[0] = Base64.urlSafe.text(of: Array(#"{"alg":"ES256K"}"#.utf8))
+                return parts.joined(separator: ".")
+            }
+        }
+        try await TestGateway.with(provider: script.url, sections: script.settings()) { gateway async throws in
+            for _ in 0..<2 {
+                let refused = try await gateway.exchange("c-canary-1", nonce: "nonce-canary-1")
+                #expect(refused.status == 422 && refused.code == "id_token_invalid")
+                #expect(refused.json["detail"]?.string?.contains("ES256K") == true)
+            }
+            #expect(script.count(of: "/token") == 1 && script.count(of: "/userinfo") == 0)
+            #expect(script.count(of: "/revoke") == 0)
+        }
+    }
+
     @Test("a person who is known by the ID token is renewed even while userinfo is down")
     func renewal() async throws {
         let script = try OpenIDScript()

@@ -22,6 +22,9 @@ package struct PostgresServer: Sendable {
     /// Whether the URL holds a password, where it ends up in process lists.
     package let hasPasswordInURL: Bool
 
+    /// Whether who the server is is not looked at, on a network's way to it; by either URL.
+    package let trustsTheNetwork: Bool
+
     /// - Parameter directURL: where `url` leads to a pooler in transaction mode, the server's own: for what holds a lock
     ///   for longer than a transaction.
     /// - Throws: `outOfReach` where a URL is none that libpq reads.
@@ -31,7 +34,8 @@ package struct PostgresServer: Sendable {
         do throws(PostgresError) {
             let address = try PostgresAddress(url: url)
             (shown, hasPasswordInURL) = ("\(address)", address.hasPassword)
-            if let directURL { _ = try PostgresAddress(url: directURL) }
+            let direct = try directURL.map { url throws(PostgresError) in try PostgresAddress(url: url) }
+            trustsTheNetwork = address.trustsTheNetwork || direct?.trustsTheNetwork == true
         } catch { throw StoreFailure(error) }
         self.url = url
         self.directURL = directURL

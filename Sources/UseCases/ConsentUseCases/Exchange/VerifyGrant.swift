@@ -67,6 +67,11 @@ extension SettleGrant {
             case .invalid(let reason): throw try await refusal(grant, code, reason)
             case .otherPerson: throw try await refusal(grant, code, "sub is another one than before")
             case .cannotVerify(let algorithm):
+                // What was to show that the code is this person's cannot be looked at.
+                guard asked.nonce == nil else {
+                    throw try await refusal(
+                        grant, code, "its algorithm \(algorithm) cannot be verified here, nor the nonce in it")
+                }
                 log.error(
                     "an ID token cannot be verified here; its tokens are kept and no profile is trusted",
                     [Fact(.provider, grant.provider.name), Fact(.reason, algorithm)])

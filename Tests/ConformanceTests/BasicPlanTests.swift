@@ -23,6 +23,26 @@ struct BasicPlanTests {
         }
     }
 
+    @Test(
+        "oidcc-client-test: the same where the secret goes into the body, and for a client that has none",
+        arguments: [("client_secret_post", "acme-secret"), ("none", nil)])
+    func otherAuthentication(method: String, secret: String?) async throws {
+        var client = RegisteredClient()
+        (client.method, client.secret) = (method, secret)
+        try await ModuleRun.with(client) { run in
+            let id = try #require(try await run.expectAccepted().id)
+            #expect(try await run.gateway.refresh(id).status == 200)
+            let calls = run.requests("/token")
+            #expect(calls.count == 2)
+            for call in calls {
+                let parts = call.body.split(separator: "&")
+                #expect(call.field("Authorization") == nil && parts.contains("client_id=acme-client"))
+                let shown = parts.filter { $0.hasPrefix("client_secret=") }
+                #expect(shown == (secret.map { ["client_secret=\($0)"] } ?? []))
+            }
+        }
+    }
+
     @Test("oidcc-client-test-invalid-iss: an ID token of an issuer that is one character longer is refused")
     func invalidIssuer() async throws {
         try await ModuleRun.with(bend: { behaviour in

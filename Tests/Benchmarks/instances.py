@@ -184,7 +184,8 @@ class Meter:
         """What the server ran for each of so many: how often, its milliseconds, and the text's beginning."""
         rows = self.place.sql([
             "SELECT sum(calls), round(sum(total_exec_time) * 1000)::bigint, "
-            "left(regexp_replace(query, '\\s+', ' ', 'g'), 150) AS text FROM pg_stat_statements GROUP BY text ORDER BY 2 DESC LIMIT 40"])
+            "left(regexp_replace(query, '\\s+', ' ', 'g'), 150) AS text FROM pg_stat_statements GROUP BY text "
+            "ORDER BY 2 DESC LIMIT 40"])
         return [(round(calls / count, 3), round(time / 1000 / count, 4), text) for calls, time, text in rows]
 
     def read(self, count):
@@ -298,12 +299,12 @@ def exchange_sizes(place):
 
 
 def drain(place, count, instances, concurrency):
-    """Makes so many grants due under so many schedulers and waits until each is refreshed once."""
+    """Makes so many grants due within an hour under so many schedulers and waits until each is refreshed once."""
     due = int(time.time() * 1000) - 60_000
     before = place.sql(["SELECT sum(generation - 1), sum(refresh_failures) FROM consents"])[0]
     place.sql([
-        f"UPDATE consents SET due_at = {due} WHERE id IN (SELECT id FROM consents WHERE status = 'active' "
-        f"LIMIT {count})",
+        f"UPDATE consents SET due_at = {due} - floor(random() * 3600000)::bigint WHERE id IN (SELECT id FROM consents "
+        f"WHERE status = 'active' LIMIT {count})",
         "ANALYZE consents"])
     place.sql(["CHECKPOINT"])
     shown = place.counts()

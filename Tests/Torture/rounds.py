@@ -143,7 +143,11 @@ class Combination:
         end = time.monotonic() + 1
         while is_running(pid) and not is_stopped(pid) and time.monotonic() < end:
             time.sleep(0.0005)
-        for family in {one.family for one in self.ledger.sendings_of(pid) if one.status == 200 and not one.is_kept}:
+        self.see_kept(self.ledger.sendings_of(pid))
+
+    def see_kept(self, sendings):
+        """Looks at what the store has of these answers: once it is away nobody can."""
+        for family in {one.family for one in sendings if one.status == 200 and not one.is_kept}:
             generation = self.generation(family)
             if generation is not None:
                 self.ledger.saw(family, generation)
@@ -461,6 +465,7 @@ class Combination:
                 return
             for one in self.gateways:
                 one.journaled = journal_lines(one)
+            self.see_kept(self.ledger.sendings[-60:])
             self.outage.take()
             self.outages += 1
             self.mark()
@@ -526,11 +531,18 @@ class Combination:
         self.kills += 1
 
     def record(self, consent):
-        for gateway in self.gateways:
-            try:
-                return call(gateway.ready["api"], "GET", f"/v1/consents/{consent}", None, self.house.authorized())[2]
-            except OSError:
-                pass
+        """As a gateway tells it; None where none does for a while. One whose store has just come back may not yet."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for gateway in self.gateways:
+                try:
+                    status, _, body = call(gateway.ready["api"], "GET", f"/v1/consents/{consent}", None,
+                                           self.house.authorized())
+                except OSError:
+                    continue
+                if status == 200:
+                    return body
+            time.sleep(0.1)
         return None
 
     def unchanged(self, before):

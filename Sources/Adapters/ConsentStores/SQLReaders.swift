@@ -20,12 +20,15 @@ final class SQLReaders: Sendable {
     }
 
     /// On connections that are opened again where they are lost.
-    init(_ server: PostgresServer, _ clock: BootClock, limits: StoreLimits) throws(StoreFailure) {
+    init(
+        _ server: PostgresServer, _ clock: BootClock, instance: InstanceID, limits: StoreLimits
+    ) throws(StoreFailure) {
         limit = limits.waitingReads
+        let pool = ServerPool(server, clock, size: server.readers, spread: instance.uuid.low)
         threads = try startConnectionThreads(named: "store-reader", server.readers, ending: queue) {
             [queue] report throws(SQLError) in
             var reads = PostgresReads(queue)
-            try reads.run(server, clock, report)
+            try pool.run(&reads, as: pool.newcomer(), report)
         }
     }
 
@@ -66,8 +69,8 @@ struct QueuedRead: Sendable {
 /// What a read came to, told to nobody yet.
 struct ReadEnd: Sendable { let answer: @Sendable () -> Void }
 
-/// The loop of one of the threads that read from a server.
-private struct PostgresReads: ~Copyable {
+/// What one of the threads that read from a server does on its connection.
+private struct PostgresReads: ServerWork, ~Copyable {
     private let queue: BlockingQueue<QueuedRead>
     /// Whose connection was lost.
     private var unfinished: QueuedRead?
@@ -77,28 +80,17 @@ private struct PostgresReads: ~Copyable {
         unfinished = nil
     }
 
-    mutating func run(_ server: PostgresServer, _ clock: BootClock, _ report: () -> Void) throws(SQLError) {
-        var pauses = ReconnectPauses()
-        do {
-            let link = try PostgresLink(server, clock)
-            report()
-            if serve(.postgres(link)) { return }
-        }
-        while !queue.isClosedAndEmpty || unfinished != nil {
-            do throws(SQLError) {
-                let link = try PostgresLink(server, clock)
-                pauses.startOver()
-                if serve(.postgres(link)) { return }
-            } catch {
-                for read in [unfinished].compactMap(\.self) + queue.takeAll() { read.refuse(StoreFailure(error)) }
-                unfinished = nil
-            }
-            _ = queue.waitForClose(upTo: pauses.next())
-        }
+    var isOver: Bool { queue.isClosedAndEmpty && unfinished == nil }
+
+    func pause(for time: Duration) { _ = queue.waitForClose(upTo: time) }
+
+    mutating func fail(_ failure: StoreFailure, refusesLine: Bool) {
+        unfinished?.refuse(failure)
+        unfinished = nil
+        if refusesLine { for read in queue.takeAll() { read.refuse(failure) } }
     }
 
-    /// - Returns: false once the connection is lost.
-    private mutating func serve(_ connection: borrowing SQLConnection) -> Bool {
+    mutating func work(on connection: borrowing SQLConnection) -> Bool {
         if let again = unfinished {
             unfinished = nil
             connection.beginRead()

@@ -57,7 +57,11 @@ package final class SQLStore: ConsentStore {
                 () throws(StoreFailure) in
                 let writer = try SQLWriter(
                     server, clock, instance: instance, limits: limits, health: health, metrics: metrics)
-                return (writer, { () throws(StoreFailure) in try SQLReaders(server, clock, limits: limits) }, nil)
+                return (
+                    writer,
+                    { () throws(StoreFailure) in try SQLReaders(server, clock, instance: instance, limits: limits) },
+                    nil
+                )
             }
         }
     }

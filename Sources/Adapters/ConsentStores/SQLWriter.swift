@@ -45,12 +45,14 @@ final class SQLWriter: Sendable {
         self.health = health
         self.limits = limits
         series = WriteSeries(metrics)
-        let connected = ConnectedWriters()
+        let pool = ServerPool(server, clock, size: server.writers, spread: instance.uuid.low)
         threads = try startConnectionThreads(named: "store-writer", server.writers, ending: queue) {
             [queue] report throws(SQLError) in
+            let slot = pool.newcomer()
             var batches = PostgresBatches(
-                queue, limit: limits.batch, instance: instance, health: health, metrics: metrics, connected)
-            try batches.run(server, clock, report)
+                queue, limit: limits.batch, marks: BatchMarks(of: instance, writer: slot), health: health,
+                metrics: metrics)
+            try pool.run(&batches, as: slot, report)
         }
     }
 

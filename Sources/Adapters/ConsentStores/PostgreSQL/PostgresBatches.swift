@@ -4,14 +4,13 @@ internal import NativePostgres
 internal import NativeSystem
 internal import Observability
 
-/// The loop of one of the threads that write to a server. Several take from one queue, in this process and in others:
-/// what a write goes by is held by its rows' locks and the schema's unique indexes.
-struct PostgresBatches: ~Copyable {
+/// What one of the threads that write to a server does on its connection. Several take from one queue, in this process
+/// and in others: what a write goes by is held by its rows' locks and the schema's unique indexes.
+struct PostgresBatches: ServerWork, ~Copyable {
     private let queue: BlockingQueue<QueuedWrite>
     private let limit: Int
     private let health: WriteHealth
     private let metrics: Metrics
-    private let connected: ConnectedWriters
     private var marks: BatchMarks
     /// What a lost connection has left.
     private var unfinished: [QueuedWrite] = []
@@ -21,15 +20,13 @@ struct PostgresBatches: ~Copyable {
     private var unfinishedSince: MonotonicInstant?
 
     init(
-        _ queue: BlockingQueue<QueuedWrite>, limit: Int, instance: InstanceID, health: WriteHealth, metrics: Metrics,
-        _ connected: ConnectedWriters
+        _ queue: BlockingQueue<QueuedWrite>, limit: Int, marks: BatchMarks, health: WriteHealth, metrics: Metrics
     ) {
         self.queue = queue
         self.limit = limit
         self.health = health
         self.metrics = metrics
-        self.connected = connected
-        marks = BatchMarks(of: instance, writer: connected.newcomer())
+        self.marks = marks
     }
 
     /// How long writes of unknown fate wait for the server to come back, before they count as not written.
@@ -38,38 +35,21 @@ struct PostgresBatches: ~Copyable {
     /// How often a write is tried where others were in its way.
     private static let tries = 4
 
-    /// Writes until the queue is closed and empty.
-    /// - Parameter report: called once the first connection is open.
-    /// - Throws: why the first connection could not be opened.
-    mutating func run(_ server: PostgresServer, _ clock: BootClock, _ report: () -> Void) throws(SQLError) {
-        var pauses = ReconnectPauses()
-        do {
-            let connection = SQLConnection.postgres(try PostgresLink(server, clock))
-            try marks.removeAll(connection)
-            report()
-            if serve(connection) { return }
+    var isOver: Bool { queue.isClosedAndEmpty && unfinished.isEmpty }
+
+    func pause(for time: Duration) { _ = queue.waitForClose(upTo: time) }
+
+    mutating func fail(_ failure: StoreFailure, refusesLine: Bool) {
+        if refusesLine {
+            health.saw(isGood: false)
+            for write in queue.takeAll() { write.refuse(failure) }
         }
-        while !queue.isClosedAndEmpty || !unfinished.isEmpty {
-            do throws(SQLError) {
-                let link = try PostgresLink(server, clock)
-                pauses.startOver()
-                if serve(.postgres(link)) { return }
-            } catch {
-                // What waits is the others' where one of them still writes.
-                if connected.isNone {
-                    health.saw(isGood: false)
-                    for write in queue.takeAll() { write.refuse(StoreFailure(error)) }
-                }
-                refuseUnfinished(StoreFailure(error))
-            }
-            _ = queue.waitForClose(upTo: pauses.next())
-        }
+        refuseUnfinished(failure)
     }
 
-    /// - Returns: false once the connection is lost.
-    private mutating func serve(_ connection: borrowing SQLConnection) -> Bool {
-        connected.count(1)
-        defer { connected.count(-1) }
+    mutating func work(on connection: borrowing SQLConnection) -> Bool {
+        // Of an instance that had this one's name there may be some.
+        if marks.number == 0 { try? marks.removeAll(connection) }
         guard finishUnfinished(on: connection) else {
             refuseUnfinished(.retryLater("the connection was lost again"))
             return false
@@ -212,36 +192,6 @@ private struct OpenTransaction {
     var number: Int64
     /// What its writes came to, if it was.
     var ends: [WriteEnd]
-}
-
-/// How many of a store's writing threads have a connection.
-final class ConnectedWriters: Sendable {
-    private let number = Locked(0)
-    private let known = Locked(0)
-
-    /// Counts the threads: another number for each.
-    func newcomer() -> Int {
-        known.withLock {
-            $0 += 1
-            return $0
-        }
-    }
-
-    func count(_ change: Int) { number.withLock { $0 += change } }
-
-    var isNone: Bool { number.withLock { $0 == 0 } }
-}
-
-/// How long a thread waits before it connects again: 50 ms, then twice as long each time, up to a second.
-struct ReconnectPauses {
-    private var pause = Duration.milliseconds(50)
-
-    mutating func startOver() { self = ReconnectPauses() }
-
-    mutating func next() -> Duration {
-        defer { pause = min(pause * 2, .seconds(1)) }
-        return pause
-    }
 }
 
 extension SQLError {

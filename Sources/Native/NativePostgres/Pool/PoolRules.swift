@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How large a pool is and how long things may take in it.
+/// How large a pool is, and how long a connection that cannot be had is left alone.
 package struct PoolRules: Sendable, Equatable {
-    /// Connections at most; as many are kept open.
+    /// Connections; as many are kept open.
     package var size: Int
-    /// Callers that may wait for one.
-    package var waiting: Int
-    /// How long a caller waits at most.
-    package var patience: Duration
     /// Before the second try to connect; each further one waits twice as long.
     package var firstPause: Duration
     /// What the pause does not grow beyond.
     package var longestPause: Duration
 
-    package init(size: Int, waiting: Int, patience: Duration, firstPause: Duration, longestPause: Duration) {
+    package init(size: Int, firstPause: Duration, longestPause: Duration) {
         self.size = size
-        self.waiting = waiting
-        self.patience = patience
         self.firstPause = firstPause
         self.longestPause = longestPause
     }

@@ -18,7 +18,7 @@ enum RefreshableRows {
         CASE attempt_phase WHEN 'sent' THEN due_before_claim ELSE due_at END,
         is_refreshable, refresh_failures, has_rotated, granted_scopes, profile_status, profile_fetched_at,
         key_sealed, tokens_sealed, attempt_id, attempt_phase, attempt_owner, attempt_sent_at,
-        unknown_attempt_id IS NOT NULL
+        unknown_attempt_id IS NOT NULL, event_count, chain_head
         """
     private static let byID = SQLQuery("SELECT \(columns) FROM consents WHERE id = ? AND erased_at IS NULL")
 
@@ -37,6 +37,6 @@ enum RefreshableRows {
             refreshFailures: Int(row.integer()), hasRotated: row.flag(), grantedScopes: row.text(),
             profileStatus: try row.word(ProfileStatus.self), profileFetchedAt: row.optionalInstant(),
             envelopes: RefreshableGrant.Envelopes(key: row.optionalSealed(), tokens: row.optionalSealed()),
-            attempt: try row.attempt())
+            attempt: try row.attempt(), chain: ChainEnd(count: row.integer(), head: row.blob()))
     }
 }

@@ -9,8 +9,10 @@ extension SQLStore {
     }
 
     package func saveTokens(_ write: TokenWrite) async throws(StoreFailure) -> WriteAnswer {
-        try await writer.write(.finishes) { [rules] connection throws(SQLError) in
-            try rules.save(write, in: connection)
+        let prepared = rules.prepared(write)
+        return try await writer.write(.finishes) { [rules] connection throws(SQLError) in
+            if let prepared, try rules.saveUsual(write, prepared, in: connection) { return .written }
+            return try rules.save(write, in: connection)
         }
     }
 
@@ -68,6 +70,7 @@ extension WritingRules {
         throws(SQLError) -> ClaimAnswer
     {
         try leases.mustBeProven()
+        if try claimUsual(claim, in: connection) { return .claimed }
         guard try mayRefresh(in: connection) else { return .refreshingStopped }
         guard let row = try RefreshRow(claim.id, in: connection), row.hasTokens,
             row.status.isGrantHeld || (claim.isForced && row.status == .reauthorizationRequired)
@@ -220,13 +223,12 @@ enum RefreshQueries {
             """)
 
     /// An attempt of unknown outcome is remembered behind the new one: what comes of this need not tell of that.
-    static let claim = SQLQuery(
+    static let claimed = """
+        unknown_attempt_id = attempt_id, unknown_owner = attempt_owner, unknown_sent_at = attempt_sent_at,
+        attempt_id = ?, attempt_phase = 'sent', attempt_owner = ?, attempt_sent_at = ?, lease_until = ?, lease_boot = ?,
+        due_before_claim = due_at, due_at = ?
         """
-        UPDATE consents SET unknown_attempt_id = attempt_id, unknown_owner = attempt_owner,
-            unknown_sent_at = attempt_sent_at, attempt_id = ?, attempt_phase = 'sent', attempt_owner = ?,
-            attempt_sent_at = ?, lease_until = ?, lease_boot = ?, due_before_claim = due_at, due_at = ?
-        WHERE id = ?
-        """)
+    static let claim = SQLQuery("UPDATE consents SET \(claimed) WHERE id = ?")
 
     /// A second sending without a known end is told by the first one's name, which stays, and has the first one's time.
     static let nameUnknown = SQLQuery(
@@ -239,7 +241,7 @@ enum RefreshQueries {
         WHERE id = ? AND attempt_phase = 'sent'
         """)
 
-    private static let saved = """
+    static let saved = """
         status_reason = NULL, generation = generation + 1, tokens_sealed = ?, issued_at = ?, access_token_expires_at = ?,
         refresh_token_expires_at = ?, due_at = ?, is_refreshable = ?, granted_scopes = ?, saved_attempt = ?,
         last_refreshed_at = ?, updated_at = ?, refresh_failures = 0,

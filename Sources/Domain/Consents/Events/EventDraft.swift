@@ -96,6 +96,19 @@ extension EventType {
     }
 }
 
+/// Where a consent's chain of events ended when its row was read.
+package struct ChainEnd: Sendable, Equatable {
+    /// How many events there are.
+    package var count: Int64
+    /// The mac of the last one; empty before the first.
+    package var head: [UInt8]
+
+    package init(count: Int64, head: [UInt8]) {
+        self.count = count
+        self.head = head
+    }
+}
+
 /// An event as it lies in the chain.
 package struct StoredEvent: Sendable {
     package var sequence: Int64

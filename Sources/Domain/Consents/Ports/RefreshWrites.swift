@@ -66,6 +66,9 @@ package struct TokenWrite: Sendable {
     package var health: HealthNote?
     /// Whether the answer held another refresh token than the one that was sent.
     package var hasRotated = false
+    /// Where the consent's chain ended when the grant was read: most are still as they were, and what is written can be
+    /// made ready for that. Nil where it is not known; the write is the same then.
+    package var foundChain: ChainEnd?
 
     package init(
         id: ConsentID, attempt: AttemptID, expectedGeneration: Int64, tokens: SealedBytes, timing: TokenTiming,

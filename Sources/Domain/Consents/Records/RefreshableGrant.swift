@@ -24,6 +24,7 @@ package final class RefreshableGrant: Sendable {
     package let envelopes: Envelopes
     /// A sending that is under way or whose outcome is unknown.
     package let attempt: RefreshAttempt?
+    package let chain: ChainEnd
 
     /// What is sealed of it.
     package struct Envelopes: Sendable {
@@ -42,7 +43,7 @@ package final class RefreshableGrant: Sendable {
         id: ConsentID, provider: ProviderKey, issuer: IssuingClient, status: ConsentStatus, statusReason: StatusReason?,
         generation: Int64, timing: TokenTiming, isRefreshable: Bool, refreshFailures: Int, hasRotated: Bool,
         grantedScopes: String, profileStatus: ProfileStatus, profileFetchedAt: Instant?, envelopes: Envelopes,
-        attempt: RefreshAttempt?
+        attempt: RefreshAttempt?, chain: ChainEnd
     ) {
         self.id = id
         self.provider = provider
@@ -59,6 +60,7 @@ package final class RefreshableGrant: Sendable {
         self.profileFetchedAt = profileFetchedAt
         self.envelopes = envelopes
         self.attempt = attempt
+        self.chain = chain
     }
 
     package var granted: ScopeSet { ScopeSet(blankSeparated: grantedScopes) }

@@ -163,6 +163,7 @@ final class RefreshSettling: Sendable {
             isRefreshable: true, granted: granted, at: flight.time.now,
             events: [event(.refreshed, data: data)])
         write.health = health
+        write.foundChain = grant.known.chain
         write.hasRotated = tokens.refreshToken != grant.refreshToken
         return write
     }

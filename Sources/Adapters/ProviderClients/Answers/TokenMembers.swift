@@ -24,12 +24,14 @@ struct TokenMembers {
     private let places: [String: JSONPointer]
     private let unit: AnswerRules.LifetimeUnit
     private let expectedScopes: Set<String>
+    private let readBefore: ExpectedScopes
     private let sent: [SecretText]
     private(set) var oddities: [Oddity] = []
 
     /// - Parameter sent: values that no scope may hold.
-    init(_ object: JSONValue, _ rules: AnswerRules, sent: [SecretText]) {
+    init(_ object: JSONValue, _ rules: AnswerRules, _ readBefore: ExpectedScopes, sent: [SecretText]) {
         self.object = object
+        self.readBefore = readBefore
         self.sent = sent
         expectedScopes = rules.expectedScopes
         places = rules.tokenMembers
@@ -93,6 +95,7 @@ struct TokenMembers {
         if let array = member.array {
             names = array.compactMap(\.string).flatMap { TokenMembers.split($0) }
         } else if let text = member.string {
+            if let scopes = readBefore.scopes(of: text) { return scopes }
             let blankSeparated = TokenMembers.split(text)
             names = blankSeparated.count > 1 ? blankSeparated : TokenMembers.splitUnblanked(text)
         } else {
@@ -102,7 +105,12 @@ struct TokenMembers {
         let told = [tokens.accessToken, tokens.refreshToken, tokens.idToken].compactMap(\.self)
         let kept = ScopeNames(expected: expectedScopes, secrets: sent + told).kept(of: names)
         if kept.hasLeftOut { oddities.append(.scopeLeftOut) }
-        return kept.names.isEmpty ? nil : ScopeSet(kept.names)
+        guard !kept.names.isEmpty else { return nil }
+        let scopes = ScopeSet(kept.names)
+        if !kept.hasLeftOut, let text = member.string, names.allSatisfy(expectedScopes.contains) {
+            readBefore.keep(scopes, of: text)
+        }
+        return scopes
     }
 
     private static func splitUnblanked(_ text: String) -> [String] {

@@ -8,6 +8,8 @@ package struct TokenReader: Sendable {
     package enum Call: Sendable { case code, refresh }
 
     private let rules: AnswerRules
+    /// Spares work, and changes nothing of what is read.
+    private let expectedScopes = ExpectedScopes()
 
     package init(_ rules: AnswerRules) { self.rules = rules }
 
@@ -50,7 +52,7 @@ package struct TokenReader: Sendable {
 
     private func granted(_ answer: ProviderAnswer, _ body: AnswerBody, _ sent: [SecretText]) -> TokenAnswer? {
         guard case .members(let object, let isForm) = body else { return nil }
-        var members = TokenMembers(object, rules, sent: sent)
+        var members = TokenMembers(object, rules, expectedScopes, sent: sent)
         guard var granted = members.read() else { return nil }
         var oddities = members.oddities
         if answer.status != 200 { oddities.append(.statusOtherThan200) }

@@ -86,7 +86,7 @@ let package = Package(
         room("Native", "NativeHTTPServer", ["CMicrohttpd", "CLinux", "NativeEventLoop", "NativeSystem"]),
         room("Native", "NativeJSON", ["CBlocks", "CJansson"]),
         room("Native", "NativeYAML", ["CYAML"]),
-        room("Native", "NativeSQLite", ["CSQLite", "NativeSystem"]),
+        room("Native", "NativeSQLite", ["CBlocks", "CSQLite", "NativeSystem"]),
         room("Native", "NativePostgres", ["CPostgres", "NativeSystem"]),
         room("Native", "NativeCrypto", ["COpenSSL", "NativeSystem"]),
         room("Native", "NativeJOSE", ["CCjose", "NativeCrypto", "NativeJSON"]),

@@ -98,3 +98,5 @@ char *cblocks_copy(const char *text) {
   char *copy = cblocks_take(size);
   return copy ? memcpy(copy, text, size) : NULL;
 }
+
+size_t cblocks_size(void *block) { return malloc_usable_size(block); }

@@ -83,11 +83,6 @@ internal import Glibc
     package var isOutsideTransaction: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 }
 
-/// Keeps SQLite from counting the memory of the process, which nobody asks for: it would take one mutex of all threads
-/// and ask for a block's size at each allocation and release, some seventy times an exchange. Before the first database
-/// is opened, for SQLite takes it only then.
-private let hasNoMemoryCount = csqlite_count_no_memory() == SQLITE_OK
-
 /// A path as a URI of SQLite's, each byte that has a meaning there escaped.
 private func immutableURI(of path: String) -> String {
     let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8
@@ -105,7 +100,7 @@ private func immutableURI(of path: String) -> String {
 
 /// Opened, with extended result codes; what was opened half-way is closed before the error is thrown.
 private func openHandle(_ path: String, _ flags: Int32, _ busyTimeout: Int32) throws(SQLiteError) -> OpaquePointer {
-    _ = hasNoMemoryCount
+    _ = isMemorySetUp
     var opened: OpaquePointer?
     let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let handle = unsafe opened else { throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code) }

@@ -12,3 +12,6 @@ void *_Nullable cblocks_resize(void *_Nullable block, size_t size);
 void *_Nullable cblocks_take_zeroed(size_t count, size_t size);
 char *_Nullable cblocks_copy(const char *_Nullable text);
 void cblocks_give(void *_Nullable block);
+
+// As malloc_usable_size(3): at least what was asked for.
+size_t cblocks_size(void *_Nullable block);

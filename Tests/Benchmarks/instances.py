@@ -117,9 +117,13 @@ providers:
             for name, value in (("cpu.cfs_period_us", 20_000), ("cpu.cfs_quota_us", int(20_000 * cores))):
                 with open(f"{group}/{name}", "w") as file:
                     file.write(str(value))
+            # The postmaster first: what it starts from then on is confined with it. One of the others may just have ended.
             for process in self.server_processes():
-                with open(f"{group}/cgroup.procs", "w") as file:
-                    file.write(process)
+                try:
+                    with open(f"{group}/cgroup.procs", "w") as file:
+                        file.write(process)
+                except ProcessLookupError:
+                    pass
         except OSError as error:
             print(f"the server cannot be confined here: {error}", file=sys.stderr)
             return False

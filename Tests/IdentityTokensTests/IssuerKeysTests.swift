@@ -55,6 +55,13 @@ private func keys(_ source: ScriptedDocuments, _ time: ManualTime) -> IssuerKeys
         launcher: DetachedLauncher())
 }
 
+extension IssuerKeys {
+    /// As an ID token is looked at.
+    fileprivate func verify(_ token: String, by policy: TokenPolicy) async -> IssuerVerdict {
+        await verify(token, by: policy, doubt: .waits)
+    }
+}
+
 private func word(_ verdict: IssuerVerdict) -> String {
     switch verdict {
     case .verified: "verified"
@@ -94,7 +101,12 @@ private func word(_ verdict: IssuerVerdict) -> String {
         #expect(word(await keys.verify(new.token(claims()), by: plain)) == "verified")
         #expect(source.asked.count == 2)
         let expected = name == "k1" ? TokenFault.signature : .unknownKey
-        time.advance(by: .seconds(60))
+        time.advance(by: .seconds(1))
+        #expect(word(await keys.verify(old.token(claims()), by: plain, doubt: .isBrief)) == "\(expected)")
+        // Whether there is another key by now nobody knows; the one that is there was fetched a moment ago.
+        let early = name == "k1" ? "\(expected)" : "no keys: \(DocumentFault.tooEarly)"
+        #expect(word(await keys.verify(old.token(claims()), by: plain)) == early)
+        time.advance(by: .seconds(59))
         #expect(word(await keys.verify(old.token(claims()), by: plain)) == "\(expected)")
         #expect(source.asked.count == 3)
     }
@@ -116,6 +128,75 @@ private func word(_ verdict: IssuerVerdict) -> String {
         time.advance(by: .seconds(60))
         for _ in 0..<20 { _ = await keys.verify(stranger.token(claims()), by: plain) }
         #expect(source.asked.count == 2)
+    }
+
+    @Test("a bad signature is the last word only where the keys were fetched a moment ago")
+    func signatures() async throws {
+        let (old, new) = (try Issuer(), try Issuer())
+        publish(old.jwk())
+        let keys = keys(source, time)
+        let good = old.token(claims())
+        for _ in 0..<2 {
+            #expect(word(await keys.verify(new.token(claims()), by: plain)) == "\(TokenFault.signature)")
+            time.advance(by: .seconds(1))
+        }
+        #expect(source.asked.count == 1)
+        // The issuer changes its key under the same name, and cannot be asked.
+        source.answer(place, .failed(.status(503)))
+        let token = new.token(claims())
+        for _ in 0..<3 {
+            time.advance(by: .seconds(60))
+            #expect(word(await keys.verify(token, by: plain)) == "no keys: \(DocumentFault.status(503))")
+            #expect(word(await keys.verify(good, by: plain)) == "verified")
+        }
+        publish(new.jwk())
+        time.advance(by: .seconds(60))
+        #expect(word(await keys.verify(token, by: plain)) == "verified")
+        #expect(source.asked.count == 5)
+    }
+
+    @Test("whoever shows its token again is refused at once, unless the last fetch has failed and a key is unknown")
+    func brief() async throws {
+        let (issuer, stranger) = (try Issuer(), try Issuer(keyID: "other"))
+        publish(issuer.jwk())
+        let keys = keys(source, time)
+        let (unknown, forged) = (stranger.token(claims()), try Issuer().token(claims()))
+        func ask(_ token: String) async -> String { word(await keys.verify(token, by: plain, doubt: .isBrief)) }
+        #expect(await ask(issuer.token(claims())) == "verified")
+        time.advance(by: .seconds(59))
+        for number in 0..<20 {
+            let random = stranger.token(claims(), ["kid": JSONValue("k-\(number)")])
+            #expect(await ask(random) == "\(TokenFault.unknownKey)")
+            #expect(keys.verifyAtOnce(random, by: plain, doubt: .isBrief) != nil, "it takes nobody's keys")
+            #expect(await ask(forged) == "\(TokenFault.signature)")
+        }
+        #expect(source.asked.count == 1)
+        source.answer(place, .failed(.status(503)))
+        time.advance(by: .seconds(1))
+        for _ in 0..<3 {
+            #expect(await ask(unknown) == "no keys: \(DocumentFault.status(503))")
+            #expect(await ask(forged) == "\(TokenFault.signature)")
+            #expect(await ask(issuer.token(claims())) == "verified", "strangers keep nobody out")
+        }
+        #expect(source.asked.count == 2)
+        publish(issuer.jwk())
+        time.advance(by: .seconds(60))
+        #expect(await ask(unknown) == "\(TokenFault.unknownKey)")
+    }
+
+    @Test("a MAC is the client's secret's and no key's: nothing is fetched for a wrong one")
+    func codes() async throws {
+        let issuer = try Issuer()
+        publish(issuer.jwk())
+        let keys = keys(source, time)
+        #expect(word(await keys.verify(issuer.token(claims()), by: plain)) == "verified")
+        time.advance(by: .seconds(61))
+        var policy = plain
+        policy.algorithms.insert(.hs256)
+        policy.secret = try ClientSecretMAC(secret: Array("0123456789abcdef0123456789abcdef".utf8))
+        let token = issuer.token(claims(), ["alg": "HS256"])
+        #expect(word(await keys.verify(token, by: policy)) == "\(TokenFault.code)")
+        #expect(source.asked.count == 1)
     }
 
     @Test("a set of one key without a name is fetched anew for a token that names one, and then tried")

@@ -61,7 +61,7 @@ import Testing
         let policy = TokenPolicy(
             algorithms: [.hs256], secret: try ClientSecretMAC(secret: secret), types: .unnamed(or: []))
         #expect(judge(token, policy) == "verified")
-        #expect(judge(String(token.dropLast(4)), policy) == "\(TokenFault.signature)")
+        #expect(judge(String(token.dropLast(4)), policy) == "\(TokenFault.code)")
         #expect(judge(issuer.token(claims()), policy) == "\(TokenFault.algorithm("ES256"))")
         #expect(judge(issuer.token(claims(), ["alg": "HS384"]), policy) == "\(TokenFault.algorithm("HS384"))")
     }
@@ -175,11 +175,36 @@ import Testing
         let issuers = try (0..<5).map { _ in try Issuer(keyID: "same") }
         let keys = try JSONWebKeySet(document: document(issuers.map { $0.jwk() }))
         for (number, issuer) in issuers.enumerated() {
-            let expected = number < 4 ? "verified" : "\(TokenFault.signature)"
+            let expected = number < 4 ? "verified" : "\(TokenFault.signatureOfMany(untried: 1))"
             #expect(judge(issuer.token(claims()), keys) == expected)
             let unnamed = issuer.token(header: #"{"alg":"ES256"}"#, payload: "{}")
             #expect(judge(unnamed, keys) == expected)
         }
+    }
+
+    @Test("of many keys those that name the algorithm are tried first, and what was not tried is told")
+    func many() throws {
+        let issuers = try (0..<6).map { _ in try Issuer(keyID: nil) }
+        var jwks = issuers.map { $0.jwk() }
+        jwks[5] = issuers[5].jwk(["alg": "ES256"])
+        let keys = try JSONWebKeySet(document: document(jwks))
+        #expect(judge(issuers[5].token(claims()), keys) == "verified")
+        #expect(judge(issuers[2].token(claims()), keys) == "verified")
+        #expect(judge(issuers[3].token(claims()), keys) == "\(TokenFault.signatureOfMany(untried: 2))")
+        #expect("\(TokenFault.signatureOfMany(untried: 2))".contains("first 4 keys of its kind, and 2 more"))
+    }
+
+    @Test("of a set of more than a hundred keys one is found by its name wherever it stands")
+    func beyond() throws {
+        let (first, last) = (try Issuer(keyID: "first"), try Issuer(keyID: "last"))
+        let fillers = (0..<120).map { JSONValue(dictionaryLiteral: ("kty", "X"), ("kid", JSONValue("f\($0)"))) }
+        let keys = try JSONWebKeySet(document: document([first.jwk()] + fillers + [last.jwk()]))
+        #expect(keys.keys.count + keys.passedOver.count == 100 && keys.furtherCount == 22)
+        #expect(judge(first.token(claims()), keys) == "verified")
+        #expect(judge(last.token(claims()), keys) == "verified")
+        #expect(judge(last.token(claims(), ["kid": "none"]), keys, fresh: true) == "\(TokenFault.unknownKey)")
+        // Without its name nobody looks for it there.
+        #expect(judge(last.token(header: #"{"alg":"ES256"}"#, payload: "{}"), keys) == "\(TokenFault.signature)")
     }
 
     @Test("a key for encryption, for another algorithm or of another kind is not tried")

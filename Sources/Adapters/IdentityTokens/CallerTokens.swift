@@ -30,7 +30,7 @@ package final class CallerTokens: Sendable {
     package func caller(_ text: SecretText) async -> IdentityVerdict<Subject> {
         let entry: Entry
         do throws(TokenFault) { entry = try self.entry(for: text) } catch { return .refused(error) }
-        return judge(await entry.keys.verify(text.reveal(), by: entry.rules.policy), entry)
+        return judge(await entry.keys.verify(text.reveal(), by: entry.rules.policy, doubt: .isBrief), entry)
     }
 
     /// The same without asking an issuer for keys.
@@ -38,7 +38,7 @@ package final class CallerTokens: Sendable {
     package func callerAtOnce(_ text: SecretText) -> IdentityVerdict<Subject>? {
         let entry: Entry
         do throws(TokenFault) { entry = try self.entry(for: text) } catch { return .refused(error) }
-        return entry.keys.verifyAtOnce(text.reveal(), by: entry.rules.policy).map { judge($0, entry) }
+        return entry.keys.verifyAtOnce(text.reveal(), by: entry.rules.policy, doubt: .isBrief).map { judge($0, entry) }
     }
 
     private func judge(_ verdict: IssuerVerdict, _ entry: Entry) -> IdentityVerdict<Subject> {

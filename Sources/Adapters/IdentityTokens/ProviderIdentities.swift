@@ -95,7 +95,7 @@ package final class ProviderIdentities: Sendable {
             case .failure(let fault): return .unavailable(fault)
             }
         }
-        let verdict = await keys.verify(token.reveal(), by: policy)
+        let verdict = await keys.verify(token.reveal(), by: policy, doubt: .waits)
         let rules = IDTokenRules(issuer: name, clientID: clientID, trustedAudiences: trustedAudiences)
         // After the keys were waited for.
         let now = moment ?? time.now

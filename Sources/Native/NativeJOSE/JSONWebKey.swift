@@ -72,6 +72,11 @@ package struct JSONWebKeySet: Sendable {
     package let keys: [JSONWebKey]
     /// Those that are not understood or not to be used, with their names.
     package let passedOver: [PassedOverKey]
+    /// Those beyond the first 100, of which one is looked at where a token names it.
+    private let further: [JSONValue]
+
+    /// How many more the document has.
+    package var furtherCount: Int { further.count }
 
     package struct PassedOverKey: Sendable, Equatable {
         package let id: String?
@@ -79,12 +84,23 @@ package struct JSONWebKeySet: Sendable {
     }
 
     package init(keys: [JSONWebKey], passedOver: [PassedOverKey] = []) {
+        self.init(keys: keys, passedOver: passedOver, further: [])
+    }
+
+    private init(keys: [JSONWebKey], passedOver: [PassedOverKey], further: [JSONValue]) {
         self.keys = keys
         self.passedOver = passedOver
+        self.further = further
+    }
+
+    /// Those of that name beyond the first 100: four at most.
+    package func further(named id: String) -> [JSONWebKey] {
+        further.lazy.filter { $0["kid"]?.string.map { Array($0.utf8) == Array(id.utf8) } ?? false }
+            .prefix(4).compactMap { try? JSONWebKey($0) }
     }
 
     /// The set that a document holds. A key that is not understood costs no other one; of more than 100 keys the rest
-    /// is not looked at. There may be no key left that can be used.
+    /// is looked at by name only. There may be no key left that can be used.
     /// - Throws: ``KeySetFault``.
     package init(document: [UInt8]) throws(KeySetFault) {
         guard document.count <= Self.longest else { throw .tooLong }
@@ -99,7 +115,7 @@ package struct JSONWebKeySet: Sendable {
                 passedOver.append(PassedOverKey(id: (id?.utf8.count ?? 0) <= 512 ? id : nil, reason: error))
             }
         }
-        self.init(keys: keys, passedOver: passedOver)
+        self.init(keys: keys, passedOver: passedOver, further: Array(elements.dropFirst(Self.most)))
     }
 }
 

@@ -5,8 +5,8 @@ import NativeSystem
 
 /// The public keys of one issuer, and the verification of its tokens with them.
 ///
-/// A token that names an unknown key, or whose signature no key matches, has the set fetched once more, at most once a
-/// minute whatever tokens come; a set without a usable key never takes the place of one that has some.
+/// A token that names an unknown key, or whose signature no key matches, has the set fetched once more, once in
+/// a pause whatever tokens come; a set without a usable key never takes the place of one that has some.
 package final class IssuerKeys: Sendable {
     private let document: RemoteDocument<JSONWebKeySet>?
     private let fixed: Locked<JSONWebKeySet>
@@ -58,18 +58,19 @@ package final class IssuerKeys: Sendable {
     }
 
     /// What becomes of a token; nothing is fetched for one that no key could save.
-    package func verify(_ token: String, by policy: TokenPolicy) async -> IssuerVerdict {
+    /// - Parameter doubt: what it comes to where its key may be a newer one, which cannot be fetched now.
+    package func verify(_ token: String, by policy: TokenPolicy, doubt: KeyDoubt) async -> IssuerVerdict {
         let verification = TokenVerification(policy)
         guard let document else {
             let keys = fixed.withLock { $0 }
-            return IssuerVerdict(verification.verify(token, with: keys, keysAreFresh: true), unknown: nil)
+            return IssuerVerdict(verification.verify(token, with: keys, keysAreFresh: true))
         }
         let start = time.monotonic
         var held = document.fresh
         if held == nil {
             // Most of what is no token is found out without a key.
             let verdict = verification.verify(token, with: JSONWebKeySet(keys: []), keysAreFresh: false)
-            guard case .unknownKey = verdict else { return IssuerVerdict(verdict, unknown: nil) }
+            guard case .unknownKey = verdict else { return IssuerVerdict(verdict) }
             switch await document.document(.current) {
             case .success(let current): held = current
             case .failure(let fault): return .keysUnavailable(fault)
@@ -85,39 +86,56 @@ package final class IssuerKeys: Sendable {
             verdict = verify(verification, token, held)
         }
         // Of keys that were fetched before the token came nobody can say that a newer one is not there by now.
-        let isSettled = held.askedAt >= start
-        return IssuerVerdict(verdict, unknown: isSettled ? nil : document.lastFault ?? .tooEarly)
+        guard held.askedAt < start, isDoubtful(verdict, held, doubt) else {
+            return IssuerVerdict(verdict)
+        }
+        return .keysUnavailable(document.lastFault ?? .tooEarly)
+    }
+
+    /// Whether newer keys could change the verdict over a token that these keys, which were there before it came, do not
+    /// verify.
+    private func isDoubtful(
+        _ verdict: TokenVerdict, _ held: HeldDocument<JSONWebKeySet>, _ doubt: KeyDoubt
+    ) -> Bool {
+        guard Self.wantsNewerKeys(verdict) else { return false }
+        // Of a set that was fetched a moment ago the keys that it names are what they are.
+        if case .invalid(let fault) = verdict, fault.isOfSignature { return doubt == .waits && !isFresh(held) }
+        return doubt == .waits || !isFresh(held)
     }
 
     /// The same without asking anybody for keys.
     /// - Returns: nil where newer keys could change the verdict.
-    package func verifyAtOnce(_ token: String, by policy: TokenPolicy) -> IssuerVerdict? {
+    package func verifyAtOnce(_ token: String, by policy: TokenPolicy, doubt: KeyDoubt) -> IssuerVerdict? {
         let verification = TokenVerification(policy)
         guard let document else {
             let keys = fixed.withLock { $0 }
-            return IssuerVerdict(verification.verify(token, with: keys, keysAreFresh: true), unknown: nil)
+            return IssuerVerdict(verification.verify(token, with: keys, keysAreFresh: true))
         }
         guard let held = document.fresh else {
             let verdict = verification.verify(token, with: JSONWebKeySet(keys: []), keysAreFresh: false)
             if case .unknownKey = verdict { return nil }
-            return IssuerVerdict(verdict, unknown: nil)
+            return IssuerVerdict(verdict)
         }
         let verdict = verify(verification, token, held)
-        return Self.wantsNewerKeys(verdict) ? nil : IssuerVerdict(verdict, unknown: nil)
+        // It is too early to fetch them again: whoever has doubts for a short time only has none now.
+        let isFinal = !Self.wantsNewerKeys(verdict) || (doubt == .isBrief && isFresh(held))
+        return isFinal ? IssuerVerdict(verdict) : nil
     }
+
+    /// Whether the set was fetched so short a time ago that it is not fetched again for a token.
+    private func isFresh(_ held: HeldDocument<JSONWebKeySet>) -> Bool { time.monotonic < held.askedAt + pause }
 
     private func verify(
         _ verification: TokenVerification, _ token: String, _ held: HeldDocument<JSONWebKeySet>
     ) -> TokenVerdict {
-        let isFresh = time.monotonic < held.askedAt + pause
-        return verification.verify(token, with: held.value, keysAreFresh: isFresh)
+        verification.verify(token, with: held.value, keysAreFresh: isFresh(held))
     }
 
     private static func wantsNewerKeys(_ verdict: TokenVerdict) -> Bool {
         switch verdict {
-        // A key that was published broken is published again.
-        case .unknownKey, .invalid(.signature), .invalid(.unknownKey), .invalid(.unusableKey): true
-        case .verified, .invalid, .cannotVerify: false
+        case .unknownKey: true
+        case .invalid(let fault): fault.isOfKeys
+        case .verified, .cannotVerify: false
         }
     }
 
@@ -136,6 +154,16 @@ package final class IssuerKeys: Sendable {
     }
 }
 
+/// What a token comes to that no key at hand has signed, where a newer one may have and cannot be fetched now.
+package enum KeyDoubt: Sendable {
+    /// Nothing is known of it, and it is looked at again: a token that comes once, with what must not be lost. But what
+    /// bears the name of a key of a set that was fetched within the pause is that key's or nobody's.
+    case waits
+    /// A set that was fetched within the pause is the last word, and what bears the name of a key of any set is that key's
+    /// or nobody's: a token that whoever shows it shows again. Nothing is known of it where the last fetch failed.
+    case isBrief
+}
+
 /// What became of a token, once newer keys were asked for where that could help.
 package enum IssuerVerdict: Sendable {
     case verified(VerifiedToken)
@@ -145,13 +173,11 @@ package enum IssuerVerdict: Sendable {
     /// The issuer's keys, or newer ones that the token needs, cannot be had now: nothing is known of the token.
     case keysUnavailable(DocumentFault)
 
-    /// - Parameter fault: why nobody knows whether there is such a key; nil where there is none.
-    init(_ verdict: TokenVerdict, unknown fault: DocumentFault?) {
+    /// One that newer keys do not change.
+    init(_ verdict: TokenVerdict) {
         switch verdict {
         case .verified(let token): self = .verified(token)
-        case .unknownKey: self = fault.map(IssuerVerdict.keysUnavailable) ?? .invalid(.unknownKey)
-        case .invalid(let found) where found == .unknownKey || found == .unusableKey:
-            self = fault.map(IssuerVerdict.keysUnavailable) ?? .invalid(found)
+        case .unknownKey: self = .invalid(.unknownKey)
         case .invalid(let fault): self = .invalid(fault)
         case .cannotVerify(let algorithm): self = .cannotVerify(algorithm: algorithm)
         }

@@ -58,7 +58,7 @@ package final class ProviderIssuer: IdentityCheck {
         let judges = judges.withLock { $0 }
         var verdict = await check(judges[0])
         for judge in judges.dropFirst() {
-            guard case .refused(.signature) = verdict else { return verdict }
+            guard case .refused(.code) = verdict else { return verdict }
             verdict = await check(judge)
         }
         return verdict

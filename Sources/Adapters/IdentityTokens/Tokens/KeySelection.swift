@@ -7,8 +7,8 @@ struct KeySelection {
     static let most = 4
 
     enum Outcome {
-        /// 1 to 4.
-        case keys([VerificationKey])
+        /// 1 to 4, and how many more there are.
+        case keys([VerificationKey], untried: Int)
         /// Newer keys may have it.
         case unknown
         /// The key that the token names is there, and of a kind that is not known here.
@@ -28,6 +28,8 @@ struct KeySelection {
         guard let keyID else { return outcome(meant) }
         let named = meant.filter { $0.id?.isSame(as: keyID) == true }
         if !named.isEmpty { return outcome(named) }
+        let further = set.further(named: keyID).filter { $0.isMeant(for: algorithm) }
+        if !further.isEmpty { return outcome(further) }
         if let passedOver = set.passedOver.first(where: { $0.id?.isSame(as: keyID) == true }) {
             return passedOver.reason == .unknownKind ? .unsupported : .unusable
         }
@@ -35,6 +37,9 @@ struct KeySelection {
     }
 
     private func outcome(_ keys: [JSONWebKey]) -> Outcome {
-        keys.isEmpty ? .unknown : .keys(keys.prefix(Self.most).map(\.key))
+        if keys.isEmpty { return .unknown }
+        // What its owner says to be for the algorithm goes before what may be.
+        let ordered = keys.filter { $0.algorithm != nil } + keys.filter { $0.algorithm == nil }
+        return .keys(ordered.prefix(Self.most).map(\.key), untried: max(0, keys.count - Self.most))
     }
 }

@@ -25,7 +25,12 @@ package enum TokenFault: Error, Sendable, Equatable {
 
     // MARK: Key and signature
 
+    /// No key that may have made it has.
     case signature
+    /// None of those that were tried, and there are so many more.
+    case signatureOfMany(untried: Int)
+    /// A MAC that none of the client's secrets has made.
+    case code
     /// Also after the keys were fetched anew.
     case unknownKey
     /// The key that it names is an RSA key of fewer than 2,048 bits, or malformed.
@@ -57,6 +62,17 @@ package enum TokenFault: Error, Sendable, Equatable {
     /// `exp` is further away than allowed.
     case lifetime
 
+    /// Whether keys were tried and none has made it.
+    var isOfSignature: Bool {
+        switch self {
+        case .signature, .signatureOfMany: true
+        default: false
+        }
+    }
+
+    /// Whether other keys could change it; one that was published broken is published again.
+    var isOfKeys: Bool { isOfSignature || self == .unknownKey || self == .unusableKey }
+
     static func issuer(_ expected: String, _ found: String) -> TokenFault {
         let scrubber = Scrubber([])
         return .issuer(expected: scrubber.clean(expected), found: scrubber.clean(found))
@@ -86,7 +102,9 @@ extension TokenFault: CustomStringConvertible {
         case .embeddedKey: "the token's header brings a key of its own"
         case .extended: "the token's header asks for an extension"
         case .type: "the token's typ says that it is of another kind"
-        case .signature: "the signature does not match"
+        case .signature, .code: "the signature does not match"
+        case .signatureOfMany(let untried):
+            "the signature does not match the first \(KeySelection.most) keys of its kind, and \(untried) more were not tried"
         case .unknownKey: "the issuer has no key of that name and kind"
         case .unusableKey: "the key that the token names is too weak or broken"
         case .missing(let claim): "\(claim.rawValue) is missing"

@@ -45,7 +45,7 @@ package struct TokenVerification: Sendable {
     }
 
     private func verifyMAC(_ token: CompactJWS) throws(TokenFault) -> TokenVerdict {
-        guard let secret = policy.secret, secret.verifies(token) else { throw .signature }
+        guard let secret = policy.secret, secret.verifies(token) else { throw .code }
         return .verified(VerifiedToken(algorithm: .hs256, claims: try ClaimSet(token.payload)))
     }
 
@@ -53,8 +53,10 @@ package struct TokenVerification: Sendable {
         _ token: CompactJWS, _ header: TokenHeader, _ algorithm: JOSEAlgorithm, _ selection: KeySelection
     ) throws(TokenFault) -> TokenVerdict {
         switch selection.candidates(for: algorithm, keyID: header.keyID) {
-        case .keys(let keys):
-            guard keys.contains(where: { $0.verifies(token, as: algorithm) }) else { throw .signature }
+        case .keys(let keys, let untried):
+            guard keys.contains(where: { $0.verifies(token, as: algorithm) }) else {
+                throw untried == 0 ? .signature : .signatureOfMany(untried: untried)
+            }
             return .verified(VerifiedToken(algorithm: algorithm, claims: try ClaimSet(token.payload)))
         case .unknown:
             if selection.isFresh { throw .unknownKey }

@@ -52,7 +52,7 @@ enum Definitions {
                 kind: .keepAlive, interval: .seconds(86_400), reuse: .fixed, idleLife: nil,
                 defaultLifetime: .seconds(900)),
             timeouts: ProviderTimeouts(connect: .seconds(3), total: total, answer: answer),
-            identity: IdentityRules(idToken: .ignored, sharing: nil))
+            identity: IdentityRules(idToken: .ignored, sharing: nil), revocationScope: .token)
     }
 
     static let transport = ProviderTransport(http2: false, caFile: nil, proxy: nil, noProxy: [])

@@ -150,15 +150,14 @@ struct ProfileTests {
             ("apple", "https://appleid.apple.com", "https://appleid.apple.com/auth/token", "response_mode"),
         ])
     func onePlace(name: String, issuer: String, token: String, parameter: String) throws {
-        let provider = try #require(try read(preset: name, "revocation_scope: token").settings.providers.first)
+        let provider = try #require(try read(preset: name).settings.providers.first)
         #expect(provider.issuer == issuer && provider.endpoints.token == token)
         #expect(provider.endpoints.jwks != nil && provider.endpoints.revocation != nil)
         #expect(provider.authorizationParameters.first?.name == parameter)
         #expect(provider.idTokenAlgorithms == ["RS256"])
         #expect(provider.refreshTokenReuse == .static && provider.client.authentication == .post)
-        // What the profile says and is not built is refused until the configuration says otherwise.
-        let errors = #expect(throws: SettingsErrors.self) { try read(preset: name) }
-        #expect(errors?.entries.map(\.keyPath) == ["providers.acme.revocation_scope"])
+        // One person's withdrawal ends all of that person's there: so others are looked for.
+        #expect(provider.revocationScope == .grant && provider.onSharedSubject == .warn)
     }
 
     @Test("the scope without which there is no refresh token is missed, with the line of the scopes")
@@ -181,9 +180,9 @@ struct ProfileTests {
         let microsoft = try #require(try read(preset: "microsoft", issuer).settings.providers.first)
         #expect(microsoft.idleLife == days(90) && microsoft.refresh.interval == days(30))
         #expect(microsoft.refreshTokenReuse == .grace(.seconds(86_400)))
-        let google = try #require(try read(preset: "google", "revocation_scope: token").settings.providers.first)
+        let google = try #require(try read(preset: "google").settings.providers.first)
         #expect(google.idleLife == days(180) && google.refresh.interval == days(30))
-        let apple = try #require(try read(preset: "apple", "revocation_scope: token").settings.providers.first)
+        let apple = try #require(try read(preset: "apple").settings.providers.first)
         #expect(apple.idleLife == nil && apple.pkce == .unsupported && apple.nonce == .required)
     }
 

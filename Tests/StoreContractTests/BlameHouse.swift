@@ -150,7 +150,7 @@ final class BentProvider: ProviderConnection {
                 kind: .keepAlive, interval: .seconds(86_400), reuse: reuse, idleLife: nil,
                 defaultLifetime: .seconds(3600)),
             timeouts: ProviderTimeouts(connect: .seconds(3), total: .seconds(10), answer: .seconds(60)),
-            identity: IdentityRules(idToken: .ignored, sharing: nil))
+            identity: IdentityRules(idToken: .ignored, sharing: nil), revocationScope: .token)
     }
 
     var identity: (any IdentityCheck)? { nil }

@@ -135,6 +135,57 @@ struct RevocationOutboxTests {
     }
 
     @Test(
+        "another consent of the same person that lives holds a delivery back, and its withdrawal lets it go",
+        arguments: StoreKind.allCases)
+    func held(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let person = Make.index()
+        let ids = [try await keepWatched(store, person), try await keepWatched(store, person)]
+        #expect(try await store.withdraw(Make.withdrawal(ids[0], Make.deliveries(of: ids[0]))) == .withdrawn)
+        let now = Make.now.advanced(by: .seconds(700))
+        for hour in 0..<3 {
+            let moment = now.advanced(by: .seconds(3600 * hour))
+            let task = try #require(try await claim(store, at: moment).first)
+            #expect(task.tries == 0 && task.draft.kind == .refreshToken)
+            #expect(try await store.wouldEndAnother(task.draft.id))
+            let next = moment.advanced(by: .seconds(3600))
+            try await store.settleRevocation(Make.settlement(task, .held(until: next), at: moment))
+            #expect(try await claim(store, at: next.advanced(by: .milliseconds(-1))).isEmpty)
+        }
+        #expect(try await store.events(of: ids[0]).map(\.draft.type) == [.created, .revoked, .tokenRevocation])
+        #expect(try await store.withdraw(Make.withdrawal(ids[1], Make.deliveries(of: ids[1]))) == .withdrawn)
+        let tasks = try await claim(store, at: now)
+        #expect(Set(tasks.map(\.draft.consent)) == Set(ids))
+        for task in tasks {
+            #expect(try await !store.wouldEndAnother(task.draft.id))
+            try await store.settleRevocation(Make.settlement(task, .revoked))
+        }
+        #expect(try await store.events(of: ids[0]).count == 4)
+    }
+
+    @Test("another person's consent, one that has ended and one whose person is not looked for hold nothing back")
+    func others() async throws {
+        let store = try StorePlace(.sqlite).open()
+        let person = Make.index()
+        let id = try await keepWatched(store, person)
+        _ = try await keepWatched(store, Make.index())
+        _ = try await store.keepConsent(Make.consent(providerSubject: person))
+        let ended = try await keepWatched(store, person)
+        for id in [id, ended] { #expect(try await store.withdraw(Make.withdrawal(id, [])) == .withdrawn) }
+        try await store.queueRevocations([Make.delivery(of: id), Make.delivery(of: nil)], at: Make.now)
+        let tasks = try await claim(store)
+        #expect(tasks.count == 2)
+        for task in tasks { #expect(try await !store.wouldEndAnother(task.draft.id)) }
+    }
+
+    /// A consent whose person is looked for.
+    private func keepWatched(_ store: any ConsentStore, _ person: BlindIndex) async throws -> ConsentID {
+        var consent = Make.consent(providerSubject: person)
+        consent.sharing = .warn
+        return try await store.keepConsent(consent).id
+    }
+
+    @Test(
         "a delivery that is over keeps no token",
         arguments: [RevocationSettlement.Outcome.revoked, .unsupported, .failed])
     func destroyed(outcome: RevocationSettlement.Outcome) async throws {

@@ -22,6 +22,14 @@ extension SQLStore {
         }
     }
 
+    package func wouldEndAnother(_ delivery: UUIDv7) async throws(StoreFailure) -> Bool {
+        try await readers.read { connection throws(SQLError) in
+            let row = try connection.prepare(OutboxQueries.living)
+            try row.bind(delivery)
+            return try row.step()
+        }
+    }
+
     package func settleRevocation(_ settlement: RevocationSettlement) async throws(StoreFailure) {
         try await writer.write(.finishes) { [rules] connection throws(SQLError) in
             try rules.settle(settlement, in: connection)
@@ -37,7 +45,8 @@ extension WritingRules {
         for draft in drafts {
             try connection.run(
                 OutboxQueries.insert, draft.id, draft.provider.name, draft.provider.environmentColumn,
-                draft.consent, draft.clientID, draft.reason.rawValue, draft.kind.rawValue, draft.token, now, now, now)
+                draft.consent, draft.clientID, draft.consent, draft.reason.rawValue, draft.kind.rawValue, draft.token,
+                now, now, now)
         }
     }
 
@@ -73,11 +82,28 @@ extension WritingRules {
             case .unsupported: try connection.rows(changedBy: OutboxQueries.end, "done", "unsupported", now, id, own)
             case .failed: try connection.rows(changedBy: OutboxQueries.end, "dead", "failed", now, id, own)
             case .again(let due): try connection.rows(changedBy: OutboxQueries.again, due, now, id, own)
+            case .held(let due): try hold(id, until: due, at: now, in: connection)
             }
         guard changes == 1, let event = settlement.event, let consent = try consent(of: id, in: connection) else {
             return
         }
         try append([event], to: consent, in: connection)
+    }
+
+    /// - Returns: 1 where it was not held before.
+    private func hold(_ id: UUIDv7, until due: Instant, at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError) -> Int
+    {
+        let changes = try connection.rows(changedBy: OutboxQueries.hold, due, now, id, leases.instance)
+        if changes == 0 { try connection.run(OutboxQueries.holdAgain, due, now, id, leases.instance) }
+        return changes
+    }
+
+    /// What was held back for that consent's sake is looked at now.
+    func releaseRevocations(heldFor consent: ConsentID, at now: Instant, in connection: borrowing SQLConnection)
+        throws(SQLError)
+    {
+        try connection.run(OutboxQueries.release, now, consent)
     }
 
     /// Whose token a delivery is about.
@@ -104,9 +130,9 @@ extension RevocationTask {
 private enum OutboxQueries {
     static let insert = SQLQuery(
         """
-        INSERT INTO revocation_outbox (id, provider, environment, consent_id, client_id, reason, token_kind, state,
-            token_sealed, due_at, created_at, updated_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)
+        INSERT INTO revocation_outbox (id, provider, environment, consent_id, client_id, provider_subject_index, reason,
+            token_kind, state, token_sealed, due_at, created_at, updated_at)
+        VALUES (?, ?, ?, ?, ?, (SELECT provider_subject_index FROM consents WHERE id = ?), ?, ?, 'pending', ?, ?, ?, ?)
         ON CONFLICT (id) DO NOTHING
         """)
     /// Of a server no more are held than living instances may have on the wire before those that are free. Who comes
@@ -137,6 +163,29 @@ private enum OutboxQueries {
         UPDATE revocation_outbox SET state = ?, outcome = ?, token_sealed = NULL, due_at = NULL, owner = NULL,
             lease_until = NULL, lease_boot = NULL, updated_at = ?
         WHERE id = ? AND state = 'pending' AND owner = ?
+        """)
+    static let living = SQLQuery(
+        """
+        SELECT 1 FROM revocation_outbox AS own JOIN consents AS living
+            ON living.provider_subject_index = own.provider_subject_index AND living.provider = own.provider
+                AND living.environment = own.environment
+        WHERE own.id = ? AND living.is_sharing_watched = 1 AND living.provider_subject_index IS NOT NULL
+            AND (living.status = 'active' OR living.status = 'failing')
+        LIMIT 1
+        """)
+    /// Nothing was sent: what counts tries begins anew.
+    static let hold = SQLQuery("\(holding) AND outcome IS NULL")
+    static let holdAgain = SQLQuery("\(holding) AND outcome = 'held'")
+    private static let holding = """
+        UPDATE revocation_outbox SET outcome = 'held', due_at = ?, tries = 0, owner = NULL, lease_until = NULL,
+            lease_boot = NULL, updated_at = ?
+        WHERE id = ? AND state = 'pending' AND owner = ?
+        """
+    static let release = SQLQuery(
+        """
+        UPDATE revocation_outbox SET due_at = ?
+        WHERE outcome = 'held' AND state = 'pending' AND provider_subject_index IS NOT NULL
+            AND provider_subject_index = (SELECT provider_subject_index FROM consents WHERE id = ?)
         """)
     static let again = SQLQuery(
         """

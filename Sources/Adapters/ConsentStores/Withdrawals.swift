@@ -22,6 +22,7 @@ extension WritingRules {
         guard state.generation == withdrawal.expectedGeneration else { return .generationMoved }
         try connection.run(WithdrawalQueries.revoke, withdrawal.reason.rawValue, withdrawal.at, withdrawal.id)
         try append([withdrawal.event], to: withdrawal.id, in: connection)
+        try releaseRevocations(heldFor: withdrawal.id, at: withdrawal.at, in: connection)
         try queue(withdrawal.revocations, at: withdrawal.at, in: connection)
         return .withdrawn
     }

@@ -50,7 +50,7 @@ extension ProviderFacts {
             timeouts: Consents.ProviderTimeouts(
                 connect: settings.timeouts.connect, total: settings.timeouts.total,
                 answer: settings.timeouts.answer),
-            identity: IdentityRules(settings))
+            identity: IdentityRules(settings), revocationScope: settings.revocationScope == .grant ? .grant : .token)
     }
 }
 

@@ -196,7 +196,7 @@ CREATE TABLE revocation_outbox (
     environment text COLLATE "C" NOT NULL,
     consent_id bytea,
     client_id text COLLATE "C" NOT NULL,
-    provider_subject_index bytea,             -- where revoking one token ends all of a person's
+    provider_subject_index bytea,             -- whose token it is, where that is known
     reason text COLLATE "C" NOT NULL CHECK (reason IN ('withdrawal', 'erasure', 'unconfirmed')),
     token_kind text COLLATE "C" NOT NULL CHECK (token_kind IN ('refresh_token', 'access_token')),
     state text COLLATE "C" NOT NULL CHECK (state IN ('pending', 'held', 'done', 'dead')),
@@ -213,6 +213,8 @@ CREATE TABLE revocation_outbox (
 
 CREATE INDEX revocation_outbox_by_due ON revocation_outbox (due_at, id) WHERE state = 'pending';
 CREATE INDEX revocation_outbox_by_consent ON revocation_outbox (consent_id, id) WHERE state IN ('pending', 'held');
+CREATE INDEX revocation_outbox_held ON revocation_outbox (provider_subject_index)
+    WHERE outcome = 'held' AND state = 'pending' AND provider_subject_index IS NOT NULL;
 CREATE INDEX revocation_outbox_over ON revocation_outbox (updated_at) WHERE state = 'done' OR state = 'dead';
 
 CREATE TABLE webhook_outbox (

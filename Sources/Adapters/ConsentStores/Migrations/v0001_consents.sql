@@ -198,7 +198,7 @@ CREATE TABLE revocation_outbox (
     environment TEXT NOT NULL,
     consent_id BLOB,
     client_id TEXT NOT NULL,
-    provider_subject_index BLOB,              -- where revoking one token ends all of a person's
+    provider_subject_index BLOB,              -- whose token it is, where that is known
     reason TEXT NOT NULL CHECK (reason IN ('withdrawal', 'erasure', 'unconfirmed')),
     token_kind TEXT NOT NULL CHECK (token_kind IN ('refresh_token', 'access_token')),
     state TEXT NOT NULL CHECK (state IN ('pending', 'held', 'done', 'dead')),
@@ -215,6 +215,8 @@ CREATE TABLE revocation_outbox (
 
 CREATE INDEX revocation_outbox_by_due ON revocation_outbox (due_at, id) WHERE state = 'pending';
 CREATE INDEX revocation_outbox_by_consent ON revocation_outbox (consent_id, id) WHERE state IN ('pending', 'held');
+CREATE INDEX revocation_outbox_held ON revocation_outbox (provider_subject_index)
+    WHERE outcome = 'held' AND state = 'pending' AND provider_subject_index IS NOT NULL;
 CREATE INDEX revocation_outbox_over ON revocation_outbox (updated_at) WHERE state = 'done' OR state = 'dead';
 
 CREATE TABLE webhook_outbox (

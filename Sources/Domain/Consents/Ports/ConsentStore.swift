@@ -113,6 +113,9 @@ package protocol ConsentStore: ProviderHealthStore {
     /// Takes deliveries that are due, oldest first, with a lease on each. Of one consent's only the first that is not
     /// over is ever handed out.
     func claimRevocations(limit: Int, lease: Duration, at now: Instant) async throws(StoreFailure) -> [RevocationTask]
+    /// Whether another consent of the same person there lives, which has a provider subject that is looked for. A provider
+    /// subject that is not known yet holds nothing back.
+    func wouldEndAnother(_ delivery: UUIDv7) async throws(StoreFailure) -> Bool
     /// Only where this instance still holds the lease.
     func settleRevocation(_ settlement: RevocationSettlement) async throws(StoreFailure)
 

@@ -41,12 +41,13 @@ package final class ProviderFacts: Sendable {
     package let policy: RefreshPolicy
     package let timeouts: ProviderTimeouts
     package let identity: IdentityRules
+    package let revocationScope: RevocationScope
 
     package init(
         key: ProviderKey, issuer: IssuingClient, isPayPal: Bool, scopes: ScopeSet, redirectURI: String?,
         allowedRedirectURIs: [String], isPKCERequired: Bool, isNonceRequired: Bool, hasConstantCode: Bool,
         handsOutAccessTokens: Bool, profileMaxAge: Duration, policy: RefreshPolicy, timeouts: ProviderTimeouts,
-        identity: IdentityRules
+        identity: IdentityRules, revocationScope: RevocationScope
     ) {
         self.key = key
         self.issuer = issuer
@@ -62,7 +63,15 @@ package final class ProviderFacts: Sendable {
         self.policy = policy
         self.timeouts = timeouts
         self.identity = identity
+        self.revocationScope = revocationScope
     }
+}
+
+/// What the revocation of one token ends at a provider.
+package enum RevocationScope: Sendable {
+    case token
+    /// All that the person granted to the client, whichever of its tokens it is.
+    case grant
 }
 
 /// How long is waited: `total` is what a caller waits, `answer` how long a spent code or token is listened to.

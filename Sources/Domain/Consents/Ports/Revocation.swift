@@ -95,11 +95,14 @@ package struct RevocationSettlement: Sendable {
         case failed
         /// To be tried again then.
         case again(at: Instant)
+        /// It would end another consent, which lives: looked at again then, or when that one is withdrawn.
+        case held(until: Instant)
     }
     package var id: UUIDv7
     package var outcome: Outcome
     package var at: Instant
-    /// Goes to the consent's chain, where there is a consent; nil for one that is tried again.
+    /// Goes to the consent's chain, where there is a consent; nil for one that is tried again. Of a delivery that is held
+    /// again and again only the first one goes there.
     package var event: EventDraft?
 
     package init(id: UUIDv7, outcome: Outcome, at: Instant, event: EventDraft?) {

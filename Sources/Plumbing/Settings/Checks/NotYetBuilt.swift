@@ -14,8 +14,6 @@ struct NotYetBuilt: Sendable {
         case written
         /// A list or section with more entries than this.
         case moreThan(Int)
-        /// One of these words.
-        case oneOf([String])
     }
 
     private init(_ pattern: String, _ condition: Condition, _ sentence: String) {
@@ -28,10 +26,6 @@ struct NotYetBuilt: Sendable {
         .init("apps", .moreThan(0), "association files and hosted flows are not built yet; leave it out"),
         .init("webhooks", .moreThan(0), "webhooks are not built yet; leave it out"),
         .init("providers.*.authorization_parameters", .moreThan(0), "hosted flows are not built yet; leave it out"),
-        .init(
-            "providers.*.revocation_scope", .oneOf(["grant"]),
-            "holding a revocation back is not built yet; write token: one withdrawal then ends all that the person granted"
-        ),
     ]
 
     /// Reports each setting of `context` that needs what is not there yet.
@@ -47,7 +41,6 @@ struct NotYetBuilt: Sendable {
         switch condition {
         case .written: return true
         case .moreThan(let count): return fact.count > count
-        case .oneOf(let words): return fact.value.map(words.contains) ?? false
         }
     }
 }

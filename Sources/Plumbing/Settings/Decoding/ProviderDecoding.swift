@@ -38,18 +38,14 @@ extension ProviderSettings {
         defaultLifetime = section.duration("default_lifetime") ?? facts.defaultLifetime
         revocationScope = section.choice("revocation_scope", of: RevocationScope.self) ?? facts.revocationScope
         profileMaxAge = Self.profileMaxAge(section.section("profile"))
-        // Without an ID token whoever holds the access token says who it is; then it is looked for where it is asked for.
-        let isWatched = section.has("on_shared_subject") || idToken != .ignored
+        // Without an ID token whoever holds the access token says who it is; then it is looked for where it is asked for,
+        // or where one consent's withdrawal may end another.
+        let isWatched = section.has("on_shared_subject") || idToken != .ignored || revocationScope == .grant
         onSharedSubject = section.choice("on_shared_subject", of: OnSharedSubject.self) ?? (isWatched ? .warn : nil)
         timeouts = ProviderTimeouts(section.section("timeouts"))
         rateLimit = section.rate("rate_limit")
         connection = ProviderConnectionSettings(&section)
         checkRefreshScope(section, facts)
-        if !section.has("revocation_scope") {
-            // A preset's word counts as written where the checks ask what is built.
-            let path = section.path.appending(.key("revocation_scope"))
-            section.context.record(path, section.place, value: revocationScope.rawValue)
-        }
         checkIdentity(section)
     }
 

@@ -2,7 +2,8 @@
 package import Consents
 package import Observability
 
-/// Delivers the revocation outbox: each token is revoked at the provider that gave it, and what came of it is kept.
+/// Delivers the revocation outbox: each token is revoked at the provider that gave it, and what came of it is kept. Where
+/// revoking one token ends all that the person granted, another consent of the same person holds it back while it lives.
 package final class DeliverRevocations: Sendable {
     private let directory: ProviderDirectory
     private let store: any ConsentStore
@@ -16,6 +17,8 @@ package final class DeliverRevocations: Sendable {
     /// Taken at a time: one after the other they end within the lease, however long the provider takes.
     private static let batch = 4
     private static let lease = Duration.seconds(180)
+    /// How long one is held back before it is looked at again; a withdrawal of the other consent ends that at once.
+    private static let hold = Duration.seconds(6 * 3600)
 
     package init(
         directory: ProviderDirectory, store: any ConsentStore, vault: any TokenVault, time: any Timekeeper, log: Log
@@ -38,12 +41,41 @@ package final class DeliverRevocations: Sendable {
                 limit: min(DeliverRevocations.batch, limit - tried), lease: DeliverRevocations.lease, at: time.now)
             if tasks.isEmpty { return tried }
             for task in tasks {
-                let settlement = settlement(of: task, after: await outcome(of: task))
-                try await store.settleRevocation(settlement)
+                if try await isHeldBack(task) {
+                    try await store.settleRevocation(held(task))
+                } else {
+                    try await store.settleRevocation(settlement(of: task, after: await outcome(of: task)))
+                }
             }
             tried += tasks.count
         }
         return tried
+    }
+
+    private func isHeldBack(_ task: RevocationTask) async throws(StoreFailure) -> Bool {
+        guard let facts = directory.connection(named: task.draft.provider.name)?.facts,
+            facts.key == task.draft.provider, facts.revocationScope == .grant
+        else { return false }
+        return try await store.wouldEndAnother(task.draft.id)
+    }
+
+    private func held(_ task: RevocationTask) -> RevocationSettlement {
+        log.info(
+            "a revocation waits, for it would end another consent of the same person",
+            [Fact(.provider, task.draft.provider.name), Fact(.consentID, task.draft.consent.map { "\($0)" })])
+        let now = time.now
+        return RevocationSettlement(
+            id: task.draft.id, outcome: .held(until: now.advanced(by: DeliverRevocations.hold)), at: now,
+            event: event(task, [:], "held", at: now))
+    }
+
+    private func event(
+        _ task: RevocationTask, _ more: [String: EventValue], _ outcome: String, at now: Instant
+    ) -> EventDraft {
+        let data: [String: EventValue] = ["token": .text(task.draft.kind.rawValue), "outcome": .text(outcome)]
+        return EventDraft(
+            type: .tokenRevocation, at: now, caller: "gateway", requestID: nil,
+            data: data.merging(more) { own, _ in own })
     }
 
     private func outcome(of task: RevocationTask) async -> RevocationOutcome {
@@ -79,14 +111,12 @@ package final class DeliverRevocations: Sendable {
                     ? (.again(at: now.advanced(by: told ?? delay(task))), statement) : (.failed, statement)
             }
         if case .again = end { return RevocationSettlement(id: task.draft.id, outcome: end, at: now, event: nil) }
-        var data: [String: EventValue] = [
-            "token": .text(task.draft.kind.rawValue), "outcome": .text(DeliverRevocations.word(of: end)),
-        ]
+        var data: [String: EventValue] = [:]
         if let statement {
             data["provider_status"] = .integer(Int64(statement.status))
             data["provider_error"] = statement.error.map(EventValue.text)
         }
-        let event = EventDraft(type: .tokenRevocation, at: now, caller: "gateway", requestID: nil, data: data)
+        let event = event(task, data, DeliverRevocations.word(of: end), at: now)
         return RevocationSettlement(id: task.draft.id, outcome: end, at: now, event: event)
     }
 
@@ -102,6 +132,7 @@ package final class DeliverRevocations: Sendable {
         case .unsupported: "unsupported"
         case .failed: "failed"
         case .again: "pending"
+        case .held: "held"
         }
     }
 }

@@ -13,8 +13,10 @@ import Testing
 @Suite("A client that shows a signed assertion")
 struct ClientAssertionTests {
     /// A key of that kind in a file, as an operator makes it.
-    private static func makeKey(_ arguments: [String], in folder: String) throws -> String {
-        let path = folder + "/client-key.pem"
+    private static func makeKey(_ arguments: [String], in folder: String, as name: String = "client-key") throws
+        -> String
+    {
+        let path = "\(folder)/\(name).pem"
         try ChildProcess(["/usr/bin/openssl", "genpkey"] + arguments + ["-out", path]).wait()
         return path
     }
@@ -93,9 +95,7 @@ struct ClientAssertionTests {
     ) throws -> JSONValue {
         let type = "client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
         #expect(request.body.contains(type))
-        let found = request.body.split(separator: "&").filter { $0.hasPrefix("client_assertion=") }
-        #expect(found.count == 1)
-        let token = try CompactJWS(String(found.first?.dropFirst("client_assertion=".count) ?? ""))
+        let token = try token(of: request)
         let key = try #require(keys.first { $0.id == token.keyID && $0.algorithm == algorithm.rawValue })
         #expect(key.use == "sig" && key.key.verifies(token, as: algorithm))
         return try JSONValue.parse(token.payload, as: .callers)
@@ -139,6 +139,51 @@ struct ClientAssertionTests {
             }
             #expect(requests.count == 3)
         }
+    }
+
+    @Test("while a key is changed both are published; the new one signs, and the old one where that is refused")
+    func rotation() async throws {
+        let refusesNew = Locked<String?>(nil)
+        let script = try PayPalScript { call, _, request in
+            guard call == .exchange, let id = refusesNew.withLock({ $0 }) else { return nil }
+            let isNew = (try? ClientAssertionTests.token(of: request))?.keyID == id
+            return isNew ? .http(401, #"{"error":"invalid_client"}"#) : nil
+        }
+        let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
+        defer {
+            script.provider.stop()
+            removeFolder(at: folder)
+        }
+        let kind = ClientAssertionTests.kinds[2]
+        let old = try ClientAssertionTests.makeKey(kind.arguments, in: folder, as: "old-key")
+        let key = try ClientAssertionTests.makeKey(kind.arguments, in: folder)
+        let url = script.provider.url
+        let list = "private_keys: [{ file: \(key) }, { file: \(old) }]"
+        let settings = ClientAssertionTests.settings(url, key, [])
+            .replacing("private_key: { file: \(key) }", with: list)
+        try await TestGateway.with(provider: url, sections: settings) { gateway in
+            let published = try await gateway.exchange(.get, "/.well-known/jwks.json")
+            let keys = try JSONWebKeySet(document: published.body).keys
+            #expect(keys.count == 2 && keys[0].id != keys[1].id)
+            func exchange(_ code: String) async throws {
+                let body = CurlMethod.post(Array(#"{"provider":"acme","subject":"u","code":"\(code)"}"#.utf8))
+                #expect([200, 201].contains(try await gateway.call(body, "/v1/consents").status))
+            }
+            try await exchange("c1")
+            // The provider has not read the set again.
+            refusesNew.withLock { $0 = keys[0].id }
+            try await exchange("c2")
+            let requests = script.requests(of: .exchange)
+            let signers = try requests.map { try ClientAssertionTests.token(of: $0).keyID }
+            #expect(signers == [keys[0].id, keys[0].id, keys[1].id])
+            for request in requests { _ = try ClientAssertionTests.claims(of: request, keys, .es256) }
+        }
+    }
+
+    private static func token(of request: ScriptedRequest) throws -> CompactJWS {
+        let found = request.body.split(separator: "&").filter { $0.hasPrefix("client_assertion=") }
+        #expect(found.count == 1)
+        return try CompactJWS(String(found.first?.dropFirst("client_assertion=".count) ?? ""))
     }
 
     @Test("the audience is the issuer where the settings say so, and a key that cannot sign ends the start by name")

@@ -17,7 +17,11 @@ import Testing
     private func load(refusesNotYetBuilt: Bool) throws -> Result<LoadedSettings, SettingsErrors> {
         let folder = try makeTemporaryFolder(prefix: "consent-gateway-test-", in: "/tmp")
         defer { removeFolder(at: folder) }
-        try createFile(Array("partner-canary\n".utf8), at: folder + "/partner-key.pem", permissions: 0o600)
+        for (name, text) in [
+            ("partner-key", "partner-canary"), ("partner-key-old", "partner-old-canary"), ("bank-key", "bank-canary"),
+        ] {
+            try createFile(Array("\(text)\n".utf8), at: folder + "/\(name).pem", permissions: 0o600)
+        }
         try createFile(Array("{}\n".utf8), at: folder + "/partner-jwks.json", permissions: 0o600)
         let example = String(decoding: try SampleSettings.file("Config/production.example.yaml"), as: UTF8.self)
         let text = example.replacing("/etc/consent-gateway", with: folder)
@@ -38,7 +42,10 @@ import Testing
             providers.map { $0.client.secrets.map { $0.reveal() } } == [
                 ["paypal-canary"], ["acme-new-canary", "acme-old-canary"], [], [],
             ])
-        #expect(providers[2].client.privateKey?.reveal() == "partner-canary")
+        #expect(
+            providers.map { $0.client.privateKeys.map { $0.reveal() } } == [
+                [], [], ["partner-canary", "partner-old-canary"], ["bank-canary"],
+            ])
         #expect(
             loaded.settings.webhooks.map { $0.secrets.map { $0.reveal() } } == [
                 ["hook-canary"], ["audit-new-canary", "audit-old-canary"],

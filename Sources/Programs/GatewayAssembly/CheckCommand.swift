@@ -153,10 +153,10 @@ enum CheckCommand {
     }
 
     private static func provider(_ provider: ProviderSettings) -> CheckFinding {
-        let signer: AssertionKey?
+        let signers: [AssertionKey]
         do throws(StartFailure) {
             try ProviderFiles.check(provider)
-            signer = try ClientCredentials.check(provider)
+            signers = try ClientCredentials.check(provider)
         } catch {
             return CheckFinding(.error, error.sentence)
         }
@@ -164,7 +164,7 @@ enum CheckCommand {
         let environment = facts.key.environment.map { " (\($0))" } ?? ""
         let parts = [
             "codes go to \(provider.endpoints.token ?? "where \(facts.issuer.tokenEndpoint) says")", secrets(provider),
-            key(signer), way(provider), withdrawals(provider),
+            key(signers), way(provider), withdrawals(provider),
             "not asked now: `provider test \(provider.name)` does",
         ]
         return CheckFinding(
@@ -178,11 +178,12 @@ enum CheckCommand {
     }
 
     /// Which key signs the client's assertions, by the name that it has in the published set; nil where none does.
-    private static func key(_ signer: AssertionKey?) -> String? {
-        signer.map { key in
+    private static func key(_ signers: [AssertionKey]) -> String? {
+        guard let key = signers.first else { return nil }
+        let before = signers.dropFirst().map(\.keyID).joined(separator: ", ")
+        return
             "its assertions are signed with \(key.algorithm.rawValue) by the key \(key.keyID), which the provider finds "
-                + "at this gateway's /.well-known/jwks.json"
-        }
+            + "at this gateway's /.well-known/jwks.json" + (before.isEmpty ? "" : ", beside the one before: \(before)")
     }
 
     private static func secrets(_ provider: ProviderSettings) -> String? {

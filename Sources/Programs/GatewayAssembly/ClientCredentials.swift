@@ -16,8 +16,8 @@ struct ClientCredentials: Sendable {
     let authentications: [ClientAuthentication]
     /// For `tls_client_auth`.
     let certificate: CertificateFile?
-    /// For `private_key_jwt`: what signs the assertions.
-    let key: AssertionKey?
+    /// For `private_key_jwt`, the newest first: that one signs, and one before only while the provider does not know it.
+    let keys: [AssertionKey]
 
     /// A certificate with its chain, and its private key, in PEM.
     struct CertificateFile: Sendable {
@@ -26,12 +26,12 @@ struct ClientCredentials: Sendable {
     }
 
     /// For whoever only looks at a provider's addresses.
-    static let unread = ClientCredentials(authentications: [.none], certificate: nil, key: nil)
+    static let unread = ClientCredentials(authentications: [.none], certificate: nil, keys: [])
 
-    private init(authentications: [ClientAuthentication], certificate: CertificateFile?, key: AssertionKey?) {
+    private init(authentications: [ClientAuthentication], certificate: CertificateFile?, keys: [AssertionKey]) {
         self.authentications = authentications
         self.certificate = certificate
-        self.key = key
+        self.keys = keys
     }
 
     /// - Throws: `StartFailure` with status 3 for a key or certificate that cannot be used.
@@ -42,45 +42,59 @@ struct ClientCredentials: Sendable {
         case .basic:
             let encoding: BasicEncoding = client.basicEncoding == .raw ? .raw : .rfc6749
             self.init(
-                authentications: secrets.map { .basic(secret: $0, encoding: encoding) }, certificate: nil, key: nil)
+                authentications: secrets.map { .basic(secret: $0, encoding: encoding) }, certificate: nil, keys: [])
         case .post:
-            self.init(authentications: secrets.map { .post(secret: $0) }, certificate: nil, key: nil)
+            self.init(authentications: secrets.map { .post(secret: $0) }, certificate: nil, keys: [])
         case .none:
             self = .unread
         case .tls:
             self.init(
-                authentications: [.certificate], certificate: try CertificateFile(of: provider), key: nil)
+                authentications: [.certificate], certificate: try CertificateFile(of: provider), keys: [])
         case .privateKeyJWT:
-            let key = try ClientCredentials.key(of: provider)
+            let keys = try ClientCredentials.keys(of: provider)
             let issuer = client.assertionAudience == .issuer ? provider.issuer : nil
-            let assertion = ClientAuthentication.assertion { endpoint in
-                let (high, low) = entropy.randomBits()
-                return ClientAssertion(key: key, clientID: client.id, audience: issuer ?? endpoint)
-                    .make(now: time.now, id: Hexadecimal.text(of: high, low))
+            let assertions = keys.map { key in
+                ClientAuthentication.assertion { endpoint in
+                    let (high, low) = entropy.randomBits()
+                    return ClientAssertion(key: key, clientID: client.id, audience: issuer ?? endpoint)
+                        .make(now: time.now, id: Hexadecimal.text(of: high, low))
+                }
             }
-            self.init(authentications: [assertion], certificate: nil, key: key)
+            self.init(authentications: assertions, certificate: nil, keys: keys)
         }
     }
 
-    /// Whether the provider's key or certificate can be used.
-    /// - Returns: what would sign assertions; nil where nothing does.
-    static func check(_ provider: ProviderSettings) throws(StartFailure) -> AssertionKey? {
+    /// Whether the provider's keys or certificate can be used.
+    /// - Returns: what signs assertions, the newest first.
+    static func check(_ provider: ProviderSettings) throws(StartFailure) -> [AssertionKey] {
         switch provider.client.authentication {
-        case .privateKeyJWT: return try key(of: provider)
+        case .privateKeyJWT: return try keys(of: provider)
         case .tls: _ = try CertificateFile(of: provider)
         case .basic, .post, .none: break
         }
-        return nil
+        return []
     }
 
-    private static func key(of provider: ProviderSettings) throws(StartFailure) -> AssertionKey {
-        var pem = Array((provider.client.privateKey?.reveal() ?? "").utf8)
+    private static func keys(of provider: ProviderSettings) throws(StartFailure) -> [AssertionKey] {
+        let secrets = provider.client.privateKeys
+        var keys: [AssertionKey] = []
+        for (index, secret) in secrets.enumerated() {
+            let place = secrets.count > 1 ? "private_keys[\(index)]" : "private_key"
+            keys.append(try key(secret, "providers.\(provider.name).\(place)", of: provider))
+        }
+        return keys
+    }
+
+    private static func key(
+        _ secret: SettingsSecret, _ place: String, of provider: ProviderSettings
+    ) throws(StartFailure) -> AssertionKey {
+        var pem = Array(secret.reveal().utf8)
         defer { wipe(&pem) }
         do throws(AssertionKeyRefusal) {
             return try AssertionKey(
                 pem: pem, algorithm: provider.client.signingAlgorithm.flatMap { JOSEAlgorithm(rawValue: $0.rawValue) })
         } catch {
-            throw StartFailure("providers.\(provider.name).private_key: \(error)", .configuration)
+            throw StartFailure("\(place): \(error)", .configuration)
         }
     }
 
@@ -97,7 +111,7 @@ extension ClientCredentials.CertificateFile {
     init(of provider: ProviderSettings) throws(StartFailure) {
         let path = provider.client.certificatePath ?? ""
         let place = "providers.\(provider.name).client_certificate"
-        let key = provider.client.privateKey.map { Array($0.reveal().utf8) }
+        let key = provider.client.privateKeys.first.map { Array($0.reveal().utf8) }
         if key == nil {
             certificate = try Self.readPrivately(path, place)
         } else {
@@ -123,16 +137,16 @@ extension ClientCredentials.CertificateFile {
 
 /// The public keys of the clients' assertions: what stands at `/.well-known/jwks.json`.
 final class ClientKeys: Sendable {
-    private let keys: Locked<[String: AssertionKey]>
+    private let keys: Locked<[String: [AssertionKey]]>
 
-    init(_ keys: [String: AssertionKey]) { self.keys = Locked(keys) }
+    init(_ keys: [String: [AssertionKey]]) { self.keys = Locked(keys) }
 
-    /// - Parameter name: of the provider that the key is for.
-    func take(_ key: AssertionKey?, for name: String) { keys.withLock { $0[name] = key } }
+    /// - Parameter name: of the provider that the keys are for.
+    func take(_ keys: [AssertionKey], for name: String) { self.keys.withLock { $0[name] = keys } }
 
     /// A JWK Set (RFC 7517, section 5); a key that several providers know stands there once.
     var set: JSONValue {
-        let all = keys.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
+        let all = keys.withLock { $0 }.sorted { $0.key < $1.key }.flatMap(\.value)
         var seen: Set<String> = []
         let jwks = all.filter { seen.insert("\($0.keyID) \($0.algorithm.rawValue)").inserted }.map(\.publicJWK)
         return JSONValue(dictionaryLiteral: ("keys", .array(jwks)))

@@ -87,12 +87,12 @@ struct Gateway: Sendable {
         var clients: [CurlClient] = []
         var connections: [CurlProviderConnection] = []
         var issuers: [String: ProviderIssuers] = [:]
-        var keys: [String: AssertionKey] = [:]
+        var keys: [String: [AssertionKey]] = [:]
         var identities: [String: CurlClientIdentity] = [:]
         for provider in place.settings.providers {
             let credentials = try ClientCredentials(of: provider, time: place.time, entropy: place.entropy)
             let definition = ProviderDefinition(provider, credentials)
-            if let key = credentials.key { keys[provider.name] = key }
+            keys[provider.name] = credentials.keys
             if let identity = definition.transport.identity { identities[provider.name] = identity }
             let own = try Gateway.clients(for: definition, on: place.loops)
             clients += own
@@ -283,7 +283,7 @@ struct Gateway: Sendable {
     private func take(_ credentials: ClientCredentials, for connection: CurlProviderConnection) {
         let name = connection.facts.key.name
         connection.take(credentials.authentications)
-        clientKeys.take(credentials.key, for: name)
+        clientKeys.take(credentials.keys, for: name)
         if let file = credentials.certificate {
             identities[name]?.take(certificate: file.certificate, privateKey: file.privateKey)
         }

@@ -74,10 +74,11 @@ struct ProviderTest: Sendable {
             guard let code = AuthorizationCode(word("probe")) else { continue }
             let outcome = await connect(single).exchange(code, parameters(for: provider))
             let count = definition.authentications.count
+            let list = provider.client.authentication == .privateKeyJWT ? "private_keys" : "client_secrets"
             verdicts.append(
                 ProviderVerdict(
                     outcome, endpoint: endpoint,
-                    secret: count > 1 ? "client_secrets, number \(index + 1) of \(count): " : ""))
+                    secret: count > 1 ? "\(list), number \(index + 1) of \(count): " : ""))
         }
         let isOneTaken = verdicts.contains(where: \.takesCredentials)
         return verdicts.map { $0.finding(isAnotherTaken: isOneTaken) }

@@ -93,7 +93,7 @@ extension ProviderClientSettings {
         secrets = section.oneOrMoreSecrets("client_secret", "client_secrets")
         authentication = section.choice("token_endpoint_auth_method", of: Authentication.self) ?? facts.authentication
         basicEncoding = section.choice("basic_encoding", of: BasicEncoding.self) ?? facts.basicEncoding
-        privateKey = section.secret("private_key", literals: .warned)
+        privateKeys = section.oneOrMoreSecrets("private_key", "private_keys")
         certificatePath = section.filePath("client_certificate")
         signingAlgorithm = section.choice("token_endpoint_auth_signing_alg", of: SigningAlgorithm.self)
         assertionAudience = section.choice("assertion_audience", of: AssertionAudience.self) ?? .tokenEndpoint
@@ -106,7 +106,9 @@ extension ProviderClientSettings {
         case .basic, .post:
             if !hasSecret { section.fail("client_secret", "is missing; \(authentication.rawValue) needs it") }
         case .privateKeyJWT:
-            if !section.has("private_key") { section.fail("private_key", "is missing; private_key_jwt needs it") }
+            if !section.has("private_key"), !section.has("private_keys") {
+                section.fail("private_key", "is missing; private_key_jwt needs it")
+            }
         case .tls:
             if certificatePath == nil { section.fail("client_certificate", "is missing; tls_client_auth needs it") }
         case .none: break
@@ -127,7 +129,7 @@ extension ProviderClientSettings {
         if section.has("client_certificate"), authentication != .tls {
             section.fail("client_certificate", "is not used \(method)")
         }
-        for key in ["token_endpoint_auth_signing_alg", "assertion_audience"]
+        for key in ["private_keys", "token_endpoint_auth_signing_alg", "assertion_audience"]
         where section.has(key) && authentication != .privateKeyJWT {
             section.fail(key, "belongs to token_endpoint_auth_method: private_key_jwt")
         }

@@ -122,8 +122,8 @@ package struct ProviderClientSettings: Sendable {
     package var secrets: [SettingsSecret]
     package var authentication: Authentication
     package var basicEncoding: BasicEncoding
-    /// In PEM. Of the assertions, or of the certificate, whose own file may hold it too.
-    package var privateKey: SettingsSecret?
+    /// In PEM. Of the assertions, the newest first, which signs; or of the certificate, whose own file may hold it too.
+    package var privateKeys: [SettingsSecret]
     package var certificatePath: String?
     /// Nil: RS256 or ES256, as the key is.
     package var signingAlgorithm: SigningAlgorithm?

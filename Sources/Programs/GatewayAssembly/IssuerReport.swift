@@ -34,9 +34,13 @@ struct IssuerReport: Sendable {
 
     private func places(_ metadata: ProviderMetadata) -> [CheckFinding] {
         let configured = settings.endpoints
+        let isToldInTokens = settings.idToken != .ignored && metadata.refused[.userinfo] == nil
         let wanted: [(ProviderMetadata.Endpoint, String?, CheckFinding.Level, String)] = [
             (.token, configured.token, .error, "codes cannot be exchanged"),
-            (.userinfo, configured.userinfo, .warning, "no profile can be asked for"),
+            (
+                .userinfo, configured.userinfo, isToldInTokens ? .ok : .warning,
+                isToldInTokens ? "a profile is what the ID token tells" : "no profile can be asked for"
+            ),
             (.keys, configured.jwks, settings.idToken == .ignored ? .ok : .error, "ID tokens cannot be verified"),
             (.revocation, configured.revocation, .warning, "it is not told of a withdrawal"),
         ]

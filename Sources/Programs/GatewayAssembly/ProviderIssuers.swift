@@ -4,6 +4,7 @@ import Consents
 import IdentityTokens
 import NativeCurl
 import NativeJOSE
+import NativeJSON
 import ProviderClients
 import Settings
 
@@ -44,7 +45,27 @@ struct ProviderIssuers: Sendable {
         self.settings = settings
         self.time = time
         issuer = ProviderIssuer(
-            try ProviderIssuers.judges(name, settings, secretsOf: settings, metadata, keys, time: time))
+            try ProviderIssuers.judges(name, settings, secretsOf: settings, metadata, keys, time: time),
+            attributes: ProviderIssuers.attributes(settings, metadata))
+    }
+
+    /// What an ID token tells of a person by the provider's claim rules, where there is no userinfo endpoint.
+    private static func attributes(
+        _ settings: ProviderSettings, _ metadata: IssuerMetadata
+    ) -> @Sendable (JSONValue) async -> Profile? {
+        if settings.endpoints.userinfo != nil { return { _ in nil } }
+        let reader = ProfileReader(
+            settings.profile.claims.compactMap(ProviderClients.ClaimRule.init),
+            AnswerRules(settings.profile, scopes: settings.scopes))
+        return { [usesDiscovery = settings.usesDiscovery] claims in
+            if usesDiscovery {
+                guard case .success(let found) = await metadata.current(),
+                    found.endpoints[.userinfo] == nil, found.certificateEndpoints[.userinfo] == nil,
+                    found.refused[.userinfo] == nil
+                else { return nil }
+            }
+            return reader.attributes(of: claims)
+        }
     }
 
     /// The same checks with the client's secrets as they are now.

@@ -91,6 +91,7 @@ struct ProviderTest: Sendable {
         {
         case .refused(let statement):
             return CheckFinding(.ok, "\(asked) and refuses the token, as it must\(said(statement))")
+        case .notOffered: return CheckFinding(.warning, "userinfo endpoint: there is none any more")
         case .untrusted(let reason):
             return CheckFinding(
                 .error, "\(asked) and gave a signed profile for a token that cannot be valid: \(reason)")

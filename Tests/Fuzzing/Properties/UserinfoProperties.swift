@@ -16,7 +16,7 @@ enum UserinfoProperties {
             case .refused(let statement):
                 breaches.expect([401, 403].contains(answer.status), "status \(answer.status) refuses a profile")
                 StatementProperties.check(statement, answer.status, &breaches)
-            case .untrusted: breaches.expect(false, "nothing was verified, and it says so")
+            case .untrusted, .notOffered: breaches.expect(false, "nothing was verified, and it says so")
             case .failed(let statement): StatementProperties.check(statement, answer.status, &breaches)
             }
             let again = reader.read(answer, sent: StatementProperties.sent)

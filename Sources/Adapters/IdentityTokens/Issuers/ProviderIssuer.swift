@@ -7,8 +7,13 @@ internal import NativeSystem
 package final class ProviderIssuer: IdentityCheck {
     /// In order; several while the secret of HS256 is being changed, and never none.
     private let judges: Locked<[ProviderIdentities]>
+    private let attributes: @Sendable (JSONValue) async -> Profile?
 
-    package init(_ judges: [ProviderIdentities]) { self.judges = Locked(judges) }
+    /// - Parameter attributes: what the claims of an ID token tell of the person, where nothing else does.
+    package init(_ judges: [ProviderIdentities], attributes: @escaping @Sendable (JSONValue) async -> Profile?) {
+        self.judges = Locked(judges)
+        self.attributes = attributes
+    }
 
     /// Others from now on: the client's secrets have changed, and with them the keys of HS256.
     package func take(_ judges: [ProviderIdentities]) { self.judges.withLock { $0 = judges } }
@@ -43,7 +48,8 @@ package final class ProviderIssuer: IdentityCheck {
         case .accepted(let found):
             .verified(
                 VerifiedIdentity(
-                    subject: SecretText(found.subject), issuer: found.issuer, authenticatedAt: found.authenticatedAt))
+                    subject: SecretText(found.subject), issuer: found.issuer, authenticatedAt: found.authenticatedAt,
+                    attributes: await attributes(found.claims.json)))
         case .refused(.subject): .otherPerson
         case .refused(let fault): .invalid(reason: fault.description)
         case .cannotVerify(let algorithm): .cannotVerify(algorithm: algorithm)

@@ -194,9 +194,7 @@ package final class CurlProviderConnection: ProviderConnection {
     private func profile(_ request: ProviderRequest?, _ addresses: AddressPolicy, limit: Duration) async
         -> ProfileOutcome
     {
-        guard let request else {
-            return .refused(ProviderStatement(status: 0, errorDescription: "no userinfo endpoint is configured"))
-        }
+        guard let request else { return .notOffered }
         guard let client = client() else { return .failed(ProviderStatement(status: 0)) }
         switch await perform(client, curlRequest(request, addresses, timeout: limit, spends: false, fence: nil)) {
         case .answered(let answer): return await read(ProviderAnswer(answer), sent: request.sent)

@@ -61,6 +61,7 @@ extension ProfileOutcome {
         switch self {
         case .fetched: MeasuredOutcome(.fetched)
         case .refused(let statement): MeasuredOutcome(.refused, statement)
+        case .notOffered: MeasuredOutcome(.unsupported)
         case .untrusted(let reason): MeasuredOutcome(.failed, reason: reason)
         case .failed(let statement): MeasuredOutcome(.failed, statement)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
-import NativeJSON
+package import NativeJSON
 
 /// Reads what a userinfo endpoint answered (OpenID Connect Core, section 5.3.2), by a provider's claim rules. Pure.
 package struct ProfileReader: Sendable {
@@ -44,6 +44,12 @@ package struct ProfileReader: Sendable {
         let profile = ClaimReader(claims, sent: sent).profile(by: self.claims)
         if !profile.claims.isEmpty || !profile.address.isEmpty { return .fetched(profile) }
         return .failed(ProviderStatement(status: status))
+    }
+
+    /// What the claims of a verified ID token tell; nil where that is nothing.
+    package func attributes(of claims: JSONValue) -> Profile? {
+        let profile = ClaimReader(claims, sent: []).profile(by: self.claims)
+        return profile.claims.isEmpty && profile.address.isEmpty ? nil : profile
     }
 
     /// Three parts of base64url with dots between them, the first of which begins as `{"` does.

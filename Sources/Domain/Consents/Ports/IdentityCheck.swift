@@ -48,8 +48,11 @@ package struct VerifiedIdentity: Sendable {
     package var issuer: String
     /// `auth_time`, where it is told.
     package var authenticatedAt: Instant?
+    /// What it tells of the person, not yet minimised; nil where the provider has a userinfo endpoint, which tells it.
+    package var attributes: Profile?
 
-    package init(subject: SecretText, issuer: String, authenticatedAt: Instant?) {
+    package init(subject: SecretText, issuer: String, authenticatedAt: Instant?, attributes: Profile?) {
+        self.attributes = attributes
         self.subject = subject
         self.issuer = issuer
         self.authenticatedAt = authenticatedAt

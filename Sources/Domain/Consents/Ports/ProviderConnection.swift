@@ -158,6 +158,8 @@ package enum ProfileOutcome: Sendable {
     case fetched(Profile)
     /// The provider refuses it to this token.
     indirect case refused(ProviderStatement)
+    /// There is no userinfo endpoint: what the provider tells of a person it tells in ID tokens.
+    case notOffered
     /// A signed answer that is not what it should be, or that nobody here can verify: why, without anything of it.
     indirect case untrusted(reason: String)
     /// Nothing usable came; to be tried again.

@@ -8,7 +8,8 @@ extension SettleGrant {
     private static let keyInterval = Duration.seconds(1)
 
     private enum Person {
-        case known(SecretText)
+        /// By an ID token, with what that tells of the person where no userinfo endpoint does.
+        case known(SecretText, Profile?)
         /// No ID token came, and none is required: userinfo tells.
         case untold
         case unverified(algorithm: String)
@@ -35,10 +36,14 @@ extension SettleGrant {
                 status: .unavailable, profile: nil, doubt: .unverifiedIdentity(algorithm: algorithm))
             return try await place(grant, of: code, facts: connection.facts, fetched)
         }
+        let granted = grant.answer.scopes ?? grant.requested
+        if case .known(let subject, let told?) = person {
+            let fetched = FetchedProfile(told: told, of: subject, granted: granted, by: connection)
+            return try await place(grant.withoutIDToken, of: code, facts: connection.facts, fetched)
+        }
         var fetched = await ProfileFetch(time: time).fetch(
-            with: grant.answer.tokens.accessToken, from: connection, granted: grant.answer.scopes ?? grant.requested,
-            until: deadline)
-        guard case .known(let subject) = person else {
+            with: grant.answer.tokens.accessToken, from: connection, granted: granted, until: deadline)
+        guard case .known(let subject, _) = person else {
             return try await place(grant, of: code, facts: connection.facts, fetched)
         }
         fetched = fetched.held(against: subject)
@@ -63,7 +68,7 @@ extension SettleGrant {
         while true {
             let verdict = await identity.check(token, asked, accessToken: grant.answer.tokens.accessToken)
             switch verdict {
-            case .verified(let found): return .known(found.subject)
+            case .verified(let found): return .known(found.subject, found.attributes)
             case .invalid(let reason): throw try await refusal(grant, code, reason)
             case .otherPerson: throw try await refusal(grant, code, "sub is another one than before")
             case .cannotVerify(let algorithm):

@@ -157,7 +157,7 @@ package final class ReadProfile: Sendable {
             if connection.identity != nil, current.providerSubject == nil, tokens.idToken != nil { return false }
             let fetched = await ProfileFetch(time: time).fetch(
                 with: tokens.accessToken, from: connection, granted: current.record.granted, until: deadline)
-            guard fetched.status != .pending, fetched.names(personOf: connection) else { return false }
+            guard fetched.isNews(to: current.record), fetched.names(personOf: connection) else { return false }
             let keeping = ProfileKeeping(store: store, vault: vault, time: time, log: log)
             return await keeping.keep(
                 fetched, in: current, key, sharing: connection.facts.identity.sharing, caller: caller)

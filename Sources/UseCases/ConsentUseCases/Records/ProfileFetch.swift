@@ -9,6 +9,8 @@ struct FetchedProfile: Sendable {
     var providerSubject: SecretText?
     /// Why what came, or what came before it, is not trusted; then there are no attributes.
     var doubt: ProfileDoubt?
+    /// Whether the provider has a userinfo endpoint: without one nothing that is held grows old for it.
+    var isOffered = true
 }
 
 /// Why a profile is not trusted.
@@ -52,6 +54,8 @@ struct ProfileFetch: Sendable {
                 providerSubject: profile.providerSubject)
         case .refused:
             return FetchedProfile(status: .unavailable, profile: nil)
+        case .notOffered:
+            return FetchedProfile(status: .unavailable, profile: nil, isOffered: false)
         case .untrusted(let reason):
             return FetchedProfile(status: .unavailable, profile: nil, doubt: .untrusted(reason: reason))
         case .failed:
@@ -61,6 +65,18 @@ struct ProfileFetch: Sendable {
 }
 
 extension FetchedProfile {
+    /// What a verified ID token has told.
+    init(told attributes: Profile, of person: SecretText, granted: ScopeSet, by connection: any ProviderConnection) {
+        self.init(
+            status: .current, profile: attributes.minimised(to: granted, and: connection.facts.scopes),
+            providerSubject: person)
+    }
+
+    /// Whether it says more than the record does.
+    func isNews(to record: ConsentRecord) -> Bool {
+        status != .pending && (isOffered || record.profileStatus == .pending)
+    }
+
     /// The same, held against the person whom a verified ID token names (OpenID Connect Core, section 5.3.2).
     func held(against person: SecretText) -> FetchedProfile {
         var held = self

@@ -40,8 +40,8 @@ final class RefreshSettling: Sendable {
             }
             switch kept {
             case .stored(.written), .stored(.alreadyWritten), .stored(.verdictHeld):
-                if await isOfSamePerson(answer, receivedAt: write.at) {
-                    await enrich(write, accessToken: answer.tokens.accessToken)
+                if case .same(let told) = await person(of: answer, receivedAt: write.at) {
+                    await enrich(write, accessToken: answer.tokens.accessToken, told)
                 }
                 return .success(
                     RefreshedGrant(id: write.id, generation: claim.generation + 1, nextAt: write.timing.dueAt))
@@ -168,15 +168,20 @@ final class RefreshSettling: Sendable {
         return write
     }
 
-    /// A profile that is still missing, or too old by now, is asked for with the new token; what fails here costs no
-    /// token.
-    private func enrich(_ write: TokenWrite, accessToken: SecretText) async {
+    /// A profile that is still missing, or too old by now, is asked for with the new token, or is what the new ID token has
+    /// told; what fails here costs no token.
+    private func enrich(_ write: TokenWrite, accessToken: SecretText, _ told: Profile?) async {
         guard grant.wantsProfile(at: flight.time.now) else { return }
         guard let stored = try? await flight.store.consent(claim.id) else { return }
         let deadline = flight.time.monotonic + grant.connection.facts.timeouts.total
-        let fetched = await ProfileFetch(time: flight.time).fetch(
-            with: accessToken, from: grant.connection, granted: write.granted, until: deadline)
-        guard fetched.status != .pending, fetched.names(personOf: grant.connection) else { return }
+        let fetched: FetchedProfile
+        if let told, let person = told.providerSubject {
+            fetched = FetchedProfile(told: told, of: person, granted: write.granted, by: grant.connection)
+        } else {
+            fetched = await ProfileFetch(time: flight.time).fetch(
+                with: accessToken, from: grant.connection, granted: write.granted, until: deadline)
+        }
+        guard fetched.isNews(to: stored.record), fetched.names(personOf: grant.connection) else { return }
         let keeping = ProfileKeeping(store: flight.store, vault: flight.vault, time: flight.time, log: flight.log)
         _ = await keeping.keep(
             fetched, in: stored, grant.key, sharing: grant.connection.facts.identity.sharing, caller: caller)

@@ -2,36 +2,44 @@
 import Consents
 import Observability
 
+/// What the ID token of a refresh has told.
+enum RefreshedPerson: Sendable {
+    /// The same one, or nothing else; with the attributes, where the provider tells them so and in no other way.
+    case same(Profile?)
+    /// Nobody's profile is to be asked for this time.
+    case doubtful
+}
+
 extension RefreshSettling {
     /// Looks at the ID token that came with refreshed tokens, once those are saved (OpenID Connect Core, section 12.2).
     ///
     /// What fails here costs no token: the trail tells, and no profile is asked for this time. None, or an empty one,
     /// leaves all as it was told by the first.
-    func isOfSamePerson(_ answer: TokenAnswer, receivedAt: Instant) async -> Bool {
-        guard let identity = grant.connection.identity else { return true }
+    func person(of answer: TokenAnswer, receivedAt: Instant) async -> RefreshedPerson {
+        guard let identity = grant.connection.identity else { return .same(nil) }
         // One that nobody could verify came with the code.
-        guard grant.tokens.idToken == nil else { return false }
+        guard grant.tokens.idToken == nil else { return .doubtful }
         // The SDK's grants come without ID tokens, and whom their profile names may be named otherwise in one.
         guard let token = answer.tokens.idToken, let stored = try? await flight.store.consent(claim.id),
             stored.record.client == nil, let sealed = stored.providerSubject,
             let person = try? flight.vault.openText(sealed, as: .providerSubject, under: grant.key)
-        else { return true }
+        else { return .same(nil) }
         let verdict = await identity.checkRefreshed(
             token, of: person, accessToken: answer.tokens.accessToken, receivedAt: receivedAt)
         switch verdict {
-        case .verified: return true
+        case .verified(let found): return .same(found.attributes)
         case .invalid(let reason):
             await tell(.idTokenRefused, reason)
-            return false
+            return .doubtful
         case .otherPerson:
             await tell(.providerSubjectChanged, nil)
-            return false
+            return .doubtful
         case .cannotVerify(let algorithm):
             flight.log.info("a refreshed ID token cannot be verified here", facts + [Fact(.reason, algorithm)])
-            return true
+            return .same(nil)
         case .keysUnavailable(let reason):
             flight.log.warning("the keys of an issuer cannot be had", facts + [Fact(.reason, reason)])
-            return true
+            return .same(nil)
         }
     }
 

@@ -166,8 +166,9 @@ struct ClientAssertionTests {
             let keys = try JSONWebKeySet(document: published.body).keys
             #expect(keys.count == 2 && keys[0].id != keys[1].id)
             func exchange(_ code: String) async throws {
-                let body = CurlMethod.post(Array(#"{"provider":"acme","subject":"u","code":"\(code)"}"#.utf8))
-                #expect([200, 201].contains(try await gateway.call(body, "/v1/consents").status))
+                let body = CurlMethod.post(Array(#"{"provider":"acme","subject":"u","code":"\#(code)"}"#.utf8))
+                let answer = try await gateway.call(body, "/v1/consents")
+                #expect([200, 201].contains(answer.status), "\(answer.status) \(answer.code ?? "")")
             }
             try await exchange("c1")
             // The provider has not read the set again.

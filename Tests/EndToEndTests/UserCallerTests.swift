@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandLineEdge
 import Consents
 import NativeCrypto
 import NativeCurl
 import NativeHTTPServer
 import NativeJSON
 import NativeSystem
+import Observability
 import TestSupport
 import Testing
 
@@ -59,7 +61,8 @@ struct UserCallerTests {
             #expect(script.count(of: .exchange) == 1)
             // The keys were fetched once.
             #expect(issuer.server.requests.map(\.line) == ["GET /jwks.json HTTP/1.1"])
-            let callers = Set(try await gateway.events(id).map(\.draft.caller))
+            // A token's revocation may be there already, which the gateway tells of.
+            let callers = Set(try await gateway.events(id).map(\.draft.caller)).subtracting(["gateway"])
             #expect(callers.count == 1 && callers.first?.wholeMatch(of: /user:[0-9a-f]{16}/) != nil, "\(callers)")
             #expect(!gateway.log.text.contains("shop:ada"))
             #expect(gateway.log.text.contains("caller=user:"))
@@ -259,6 +262,23 @@ struct UserCallerTests {
             #expect(statuses == [401, 401] + Array(repeating: 429, count: 19))
             #expect(try await gateway.call(.get, "/v1/consents", key: ada).status == 200)
             #expect(issuer.server.requests.count == 1)
+        }
+    }
+
+    @Test("check asks for the keys of sessions and says what it found; each fetch is counted")
+    func check() async throws {
+        try await UserCallerTests.with { gateway, issuer, _ async throws in
+            let path = gateway.folder + "/gateway.yaml"
+            let place = "auth.jwt[0]: jwks_uri: \(issuer.server.url)/jwks.json: "
+            let good = await CheckCommand.run(configPath: path, environment: [:], json: false)
+            #expect(good.text.contains(place + "1 of 1 keys can be used, for ES256\n"), "\(good.text)")
+            issuer.set(isDown: true)
+            let bad = await CheckCommand.run(configPath: path, environment: [:], json: false)
+            #expect(bad.status == .partlyDone)
+            #expect(bad.text.contains(place + "the answer's status was 503: no user can call"), "\(bad.text)")
+            #expect(try await gateway.call(.get, "/v1/consents", key: issuer.session(of: "ada")).status == 503)
+            let page = await MetricsPage(gateway.serving.place.metrics, readings: []).text()
+            #expect(page.contains(#"consent_gateway_session_key_fetches_total{outcome="failed"} 1"#), "\(page)")
         }
     }
 

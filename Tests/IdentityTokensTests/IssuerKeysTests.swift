@@ -52,7 +52,7 @@ private let place = "https://op.test/keys"
 private func keys(_ source: ScriptedDocuments, _ time: ManualTime) -> IssuerKeys {
     IssuerKeys(
         at: { .success(ProviderURL(text: place, addresses: .publicOnly)) }, source: source, limits: .usual, time: time,
-        launcher: DetachedLauncher())
+        launcher: DetachedLauncher(), tell: { _ in })
 }
 
 extension IssuerKeys {
@@ -318,7 +318,8 @@ private func word(_ verdict: IssuerVerdict) -> String {
     private func metadata(_ issuer: String = "https://op.test/a") throws -> IssuerMetadata {
         let rule = try #require(EndpointRule(issuer: issuer, allowedHosts: []))
         return IssuerMetadata(
-            issuer: issuer, rule: rule, source: source, limits: .usual, time: time, launcher: DetachedLauncher())
+            issuer: issuer, rule: rule, source: source, limits: .usual, time: time, launcher: DetachedLauncher(),
+            tell: { _ in })
     }
 
     private func publish(_ url: String, _ text: String) {

@@ -2,6 +2,7 @@
 import Consents
 import NativeCrypto
 import NativeJOSE
+import NativeCurl
 import NativeJSON
 import Testing
 
@@ -33,10 +34,10 @@ private func word<Value>(_ verdict: IdentityVerdict<Value>, _ value: (Value) -> 
         let rule = try #require(EndpointRule(issuer: "https://op.test", allowedHosts: []))
         let metadata = IssuerMetadata(
             issuer: "https://op.test", rule: rule, source: source, limits: .usual, time: time,
-            launcher: DetachedLauncher())
+            launcher: DetachedLauncher(), tell: { _ in })
         let keys = IssuerKeys(
             at: { await metadata.place(.keys) }, source: source, limits: .usual, time: time,
-            launcher: DetachedLauncher())
+            launcher: DetachedLauncher(), tell: { _ in })
         return ProviderIdentities(
             issuer: .discovered(metadata), keys: keys, clientID: "app1", trustedAudiences: [],
             algorithms: [.rs256, .es256, .hs256], secret: secret, time: time)
@@ -137,6 +138,43 @@ private func word<Value>(_ verdict: IdentityVerdict<Value>, _ value: (Value) -> 
                 Issue.record("junk was taken")
                 continue
             }
+        }
+    }
+
+    @Test("thousands of made-up issuers and key names are refused at once, fetch nothing and keep nobody waiting")
+    func flood() async throws {
+        let (issuer, stranger, source) = (try Issuer(), try Issuer(), ScriptedDocuments())
+        let place = "https://a.test/keys"
+        source.answer(place, .document(document([issuer.jwk()]), lifetime: nil))
+        let keys = IssuerKeys(
+            at: { .success(ProviderURL(text: place, addresses: .any)) }, source: source, limits: .usual, time: time,
+            launcher: DetachedLauncher(), tell: { _ in })
+        let rules = CallerTokenRules(
+            issuer: "https://a.test", audience: "g", algorithms: [.es256], type: nil, subjectClaim: "sub",
+            subjectPrefix: "")
+        let callers = CallerTokens([CallerTokens.Entry(rules: rules, keys: keys)], time: time)
+        func session(_ signer: Issuer, _ name: String, _ header: JSONValue = [:]) -> SecretText {
+            SecretText(signer.token(claims(["iss": JSONValue(name), "aud": "g"]), header))
+        }
+        let good = session(issuer, "https://a.test")
+        #expect(word(await callers.caller(good), \.text) == "u1")
+        for minute in 0..<3 {
+            for number in 0..<1000 {
+                let made = session(stranger, "https://\(number).test")
+                let named = session(stranger, "https://a.test", ["kid": JSONValue("k-\(minute)-\(number)")])
+                for token in [made, named] {
+                    guard case .refused = await callers.caller(token) else {
+                        Issue.record("\(number) was not refused")
+                        continue
+                    }
+                }
+                guard case .accepted? = callers.callerAtOnce(good) else {
+                    Issue.record("a user waits for strangers")
+                    continue
+                }
+            }
+            #expect(source.asked.count == minute + 1)
+            time.advance(by: .seconds(61))
         }
     }
 }

@@ -116,7 +116,7 @@ import Testing
         #expect(
             names == [
                 "route", "method", "status", "code", "listener", "provider", "call", "outcome", "kind", "version",
-                "reason",
+                "reason", "document",
             ])
     }
 

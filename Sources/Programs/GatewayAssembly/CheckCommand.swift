@@ -39,12 +39,12 @@ enum CheckCommand {
     /// Asks each issuer that is needed for what it tells of itself, and for its keys.
     private static func issuers(_ settings: GatewaySettings) async -> [CheckFinding] {
         let needed = settings.providers.filter(IssuerReport.isNeeded)
-        guard !needed.isEmpty else { return [] }
+        guard !needed.isEmpty || !settings.auth.jwt.isEmpty else { return [] }
         let loops: EventLoopGroup
         do { loops = try EventLoopGroup.start(name: "loop", count: 1) } catch {
             return [CheckFinding(.error, "the program's threads cannot be started: \(error)")]
         }
-        var findings: [CheckFinding] = []
+        var findings = await sessionIssuers(settings, loops)
         for provider in needed {
             let time = SystemTimekeeper(loops: loops, store: StoreClock())
             guard let way = try? ProviderWay(to: provider, on: loops, time, SystemEntropy()),
@@ -56,6 +56,24 @@ enum CheckCommand {
             await way.stop()
         }
         loops.stop()
+        return findings
+    }
+
+    private static func sessionIssuers(_ settings: GatewaySettings, _ loops: EventLoopGroup) async -> [CheckFinding] {
+        guard !settings.auth.jwt.isEmpty else { return [] }
+        let clients: [CurlClient]
+        do throws(StartFailure) { clients = try MerchantSessions.clients(settings.auth.jwt, loops) } catch {
+            return [CheckFinding(.error, error.sentence)]
+        }
+        let source = MerchantSessions.source(clients, loops)
+        var findings: [CheckFinding] = []
+        for (index, entry) in settings.auth.jwt.enumerated() {
+            let report = SessionReport(
+                entry: entry, place: "auth.jwt[\(index)]", source: source,
+                time: SystemTimekeeper(loops: loops, store: StoreClock()), launcher: LoopLauncher(loops: loops))
+            findings += await LoopLauncher(loops: loops).result { await report.findings() }
+        }
+        for client in clients { await client.stop() }
         return findings
     }
 

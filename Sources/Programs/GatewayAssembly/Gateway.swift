@@ -98,7 +98,10 @@ struct Gateway: Sendable {
             clients += own
             let loops = place.loops
             let client = { @Sendable in loops.current.flatMap { current in own.first { $0.loop === current } } }
-            let issuer = try ProviderIssuers(provider, time: place.time, launcher: launcher, client: client)
+            let (name, metrics) = (provider.name, place.metrics)
+            let issuer = try ProviderIssuers(provider, time: place.time, launcher: launcher, client: client) {
+                metrics.count(.issuerFetches, [name, $0.rawValue, FetchOutcome($1).rawValue])
+            }
             issuers[provider.name] = issuer
             connections.append(
                 CurlProviderConnection(
@@ -323,4 +326,8 @@ extension PrivacyNotice {
             privacyPolicy: settings.privacyPolicy, userAgreement: settings.userAgreement,
             textSHA256: settings.textSHA256, purposes: settings.purposes, jurisdiction: settings.jurisdiction)
     }
+}
+
+extension FetchOutcome {
+    init(_ fault: DocumentFault?) { self = fault == nil ? .fetched : .failed }
 }

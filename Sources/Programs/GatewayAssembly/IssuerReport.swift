@@ -100,12 +100,14 @@ struct IssuerReport: Sendable {
                 set.keys.contains { $0.isMeant(for: algorithm) }
             }
             let names = algorithms.map(\.rawValue).joined(separator: ", ")
-            let count = "\(set.keys.count) of \(set.keys.count + set.passedOver.count) keys can be used"
+            let count = "\(set.keys.count) of \(set.count) keys can be used"
             let isMAC = common.contains("HS256")
             findings.append(
                 algorithms.isEmpty && !isMAC
                     ? finding(.error, "keys: \(count), and none for an allowed algorithm")
-                    : finding(.ok, "keys: \(count)\(names.isEmpty ? "" : ", for \(names)")"))
+                    : finding(
+                        set.furtherCount == 0 ? .ok : .warning,
+                        "keys: \(count)\(names.isEmpty ? "" : ", for \(names)")\(set.further)"))
         }
         return findings
     }

@@ -44,12 +44,8 @@ struct MerchantSessions: UserSessions {
         var sets: [JSONWebKeySet?] = []
         for (index, entry) in settings.enumerated() { sets.append(try MerchantSessions.keys(of: entry, at: index)) }
         let clients = try MerchantSessions.clients(settings, place.loops)
-        let loops = place.loops
-        let source = CurlDocuments(
-            connectTimeout: MerchantSessions.connectTimeout, timeout: MerchantSessions.timeout
-        ) {
-            loops.current.flatMap { current in clients.first { $0.loop === current } }
-        }
+        let (loops, metrics) = (place.loops, place.metrics)
+        let source = MerchantSessions.source(clients, loops)
         var files: [KeyFile] = []
         var entries: [CallerTokens.Entry] = []
         for (index, entry) in settings.enumerated() {
@@ -63,7 +59,8 @@ struct MerchantSessions: UserSessions {
                 let url = ProviderURL(text: uri, addresses: .any)
                 keys = IssuerKeys(
                     at: { .success(url) }, source: source, limits: .usual, time: place.time,
-                    launcher: LoopLauncher(loops: loops))
+                    launcher: LoopLauncher(loops: loops)
+                ) { metrics.count(.sessionKeyFetches, [FetchOutcome($0).rawValue]) }
             }
             entries.append(CallerTokens.Entry(rules: CallerTokenRules(entry), keys: keys))
         }
@@ -75,7 +72,7 @@ struct MerchantSessions: UserSessions {
     }
 
     /// All entries are asked over the same clients: nothing of an entry is in a connection.
-    private static func clients(_ settings: [JWTSettings], _ loops: EventLoopGroup) throws(StartFailure)
+    static func clients(_ settings: [JWTSettings], _ loops: EventLoopGroup) throws(StartFailure)
         -> [CurlClient]
     {
         let configuration = CurlConfiguration(
@@ -89,6 +86,12 @@ struct MerchantSessions: UserSessions {
             }
         }
         return clients
+    }
+
+    static func source(_ clients: [CurlClient], _ loops: EventLoopGroup) -> CurlDocuments {
+        CurlDocuments(connectTimeout: connectTimeout, timeout: timeout) {
+            loops.current.flatMap { current in clients.first { $0.loop === current } }
+        }
     }
 
     func verdictAtOnce(on token: SecretText) -> UserVerdict? { tokens.callerAtOnce(token).map(verdict) }

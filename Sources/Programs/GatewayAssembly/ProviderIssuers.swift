@@ -5,6 +5,7 @@ import IdentityTokens
 import NativeCurl
 import NativeJOSE
 import NativeJSON
+import Observability
 import ProviderClients
 import Settings
 
@@ -20,11 +21,13 @@ struct ProviderIssuers: Sendable {
     /// How long a document may take, so that whoever waits for a code's answer still gets one.
     private static func timeout(_ settings: ProviderSettings) -> Duration { settings.timeouts.total / 2 }
 
+    /// - Parameter tell: hears of each fetch when it ends.
     /// - Returns: nil for a provider without an issuer.
     /// - Throws: `StartFailure` for one that cannot be asked.
     init?(
         _ settings: ProviderSettings, time: any Timekeeper, launcher: any TaskLauncher,
-        client: @escaping @Sendable () -> CurlClient?
+        client: @escaping @Sendable () -> CurlClient?,
+        tell: @escaping @Sendable (IssuerDocument, DocumentFault?) -> Void
     ) throws(StartFailure) {
         guard let name = settings.issuer else { return nil }
         guard let rule = EndpointRule(issuer: name, allowedHosts: settings.connection.allowHosts) else {
@@ -33,13 +36,15 @@ struct ProviderIssuers: Sendable {
         let source = CurlDocuments(
             connectTimeout: settings.timeouts.connect, timeout: ProviderIssuers.timeout(settings), client: client)
         let metadata = IssuerMetadata(
-            issuer: name, rule: rule, source: source, limits: .usual, time: time, launcher: launcher)
+            issuer: name, rule: rule, source: source, limits: .usual, time: time, launcher: launcher,
+            tell: { tell(.discovery, $0) })
         let configured = settings.endpoints.jwks.map { ProviderURL(text: $0, addresses: .any) }
         let keys = IssuerKeys(
             at: {
                 if let configured { return .success(configured) }
                 return await metadata.place(.keys)
-            }, source: source, limits: .usual, time: time, launcher: launcher)
+            }, source: source, limits: .usual, time: time, launcher: launcher,
+            tell: { tell(.keys, $0) })
         self.metadata = metadata
         self.keys = keys
         self.settings = settings
@@ -57,10 +62,11 @@ struct ProviderIssuers: Sendable {
         let reader = ProfileReader(
             settings.profile.claims.compactMap(ProviderClients.ClaimRule.init),
             AnswerRules(settings.profile, scopes: settings.scopes))
+        let showsCertificate = settings.client.authentication == .tls
         return { [usesDiscovery = settings.usesDiscovery] claims in
             if usesDiscovery {
                 guard case .success(let found) = await metadata.current(),
-                    found.endpoints[.userinfo] == nil, found.certificateEndpoints[.userinfo] == nil,
+                    found.place(.userinfo, showingCertificate: showsCertificate) == nil,
                     found.refused[.userinfo] == nil
                 else { return nil }
             }

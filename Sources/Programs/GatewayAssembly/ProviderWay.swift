@@ -21,7 +21,7 @@ struct ProviderWay: Sendable {
         let clients = try Gateway.clients(for: definition, on: loops)
         let client = { @Sendable in loops.current.flatMap { current in clients.first { $0.loop === current } } }
         issuers = try ProviderIssuers(
-            provider, time: time, launcher: LoopLauncher(loops: loops), client: client)
+            provider, time: time, launcher: LoopLauncher(loops: loops), client: client, tell: { _, _ in })
         self.client = client
         self.clients = clients
     }

@@ -17,12 +17,12 @@ package final class IssuerKeys: Sendable {
     /// - Parameter place: where the set is, asked before each fetch: the configured URL, or the metadata's.
     package init(
         at place: @escaping @Sendable () async -> Result<ProviderURL, DocumentFault>, source: any DocumentSource,
-        limits: DocumentLimits, time: any Timekeeper, launcher: any TaskLauncher
+        limits: DocumentLimits, time: any Timekeeper, launcher: any TaskLauncher, tell: @escaping FetchTelling
     ) {
         fixed = Locked(JSONWebKeySet(keys: []))
         self.time = time
         pause = limits.pause
-        document = RemoteDocument(limits: limits, time: time, launcher: launcher) {
+        document = RemoteDocument(limits: limits, time: time, launcher: launcher, tell: tell) {
             await Self.fetch(place, source)
         }
     }

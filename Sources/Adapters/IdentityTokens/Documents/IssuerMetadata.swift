@@ -12,9 +12,9 @@ package final class IssuerMetadata: Sendable {
     ///   - launcher: starts the fetch, on the loop of whoever asks.
     package init(
         issuer: String, rule: EndpointRule, source: any DocumentSource, limits: DocumentLimits, time: any Timekeeper,
-        launcher: any TaskLauncher
+        launcher: any TaskLauncher, tell: @escaping FetchTelling
     ) {
-        document = RemoteDocument(limits: limits, time: time, launcher: launcher) {
+        document = RemoteDocument(limits: limits, time: time, launcher: launcher, tell: tell) {
             await Self.fetch(issuer, rule, source)
         }
     }

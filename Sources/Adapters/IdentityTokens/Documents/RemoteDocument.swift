@@ -24,14 +24,16 @@ final class RemoteDocument<Value: Sendable>: Sendable {
     private let time: any Timekeeper
     private let launcher: any TaskLauncher
     private let fetch: @Sendable () async -> Brought
+    private let tell: FetchTelling
 
     init(
-        limits: DocumentLimits, time: any Timekeeper, launcher: any TaskLauncher,
+        limits: DocumentLimits, time: any Timekeeper, launcher: any TaskLauncher, tell: @escaping FetchTelling,
         fetch: @escaping @Sendable () async -> Brought
     ) {
         state = Locked(State(cache: DocumentCache(limits: limits)))
         self.time = time
         self.launcher = launcher
+        self.tell = tell
         self.fetch = fetch
     }
 
@@ -72,6 +74,7 @@ final class RemoteDocument<Value: Sendable>: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
+        if case .failed(let fault) = brought { tell(fault) } else { tell(nil) }
         for continuation in waiting { continuation.resume() }
     }
 
@@ -90,3 +93,6 @@ final class RemoteDocument<Value: Sendable>: Sendable {
         return .failure(lastFault ?? .tooEarly)
     }
 }
+
+/// Hears of each fetch when it ends: why it failed, or nil.
+package typealias FetchTelling = @Sendable (DocumentFault?) -> Void

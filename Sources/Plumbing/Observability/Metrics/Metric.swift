@@ -10,6 +10,8 @@ package enum Metric: String, Sendable, CaseIterable {
     case apiKeyFailures = "consent_gateway_api_key_failures_total"
     case providerCalls = "consent_gateway_provider_calls_total"
     case providerCallDuration = "consent_gateway_provider_call_duration_seconds"
+    case issuerFetches = "consent_gateway_issuer_fetches_total"
+    case sessionKeyFetches = "consent_gateway_session_key_fetches_total"
     case flights = "consent_gateway_flights"
     case refreshesDue = "consent_gateway_refreshes_due"
     case refreshesOverdue = "consent_gateway_refreshes_overdue"
@@ -45,6 +47,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .apiKeyFailures: "Requests without a valid API key or session"
         case .providerCalls: "Calls to providers by what they came to"
         case .providerCallDuration: "Seconds that calls to providers took"
+        case .issuerFetches: "Fetches of what providers' issuers tell of themselves, and of their keys"
+        case .sessionKeyFetches: "Fetches of the keys that sessions of the merchant's users are held against"
         case .flights: "Exchanges and refreshes under way"
         case .refreshesDue: "Grants whose refresh is due, 100000 at most"
         case .refreshesOverdue: "Grants whose refresh has been due for over five minutes, 100000 at most"
@@ -70,8 +74,8 @@ package enum Metric: String, Sendable, CaseIterable {
 
     package var kind: MetricKind {
         switch self {
-        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .leasesLost, .grantsAdopted,
-            .journalEntries, .namedUnknown,
+        case .httpRequests, .httpProblems, .apiKeyFailures, .providerCalls, .issuerFetches, .sessionKeyFetches,
+            .leasesLost, .grantsAdopted, .journalEntries, .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
         case .providerBlocked, .heldVerdicts, .httpOpenConnections, .httpOpenRequests, .flights, .refreshesDue,
@@ -104,6 +108,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .heldVerdicts: [.provider]
         case .providerCalls: [.provider, .call, .callOutcome]
         case .providerCallDuration: [.provider, .call]
+        case .issuerFetches: [.provider, .document, .fetchOutcome]
+        case .sessionKeyFetches: [.fetchOutcome]
         case .refreshesDue, .refreshesOverdue, .refreshLag, .grantsInDoubt, .leasesLost: [.provider]
         case .flights, .namedUnknown: [.flight]
         case .storeWrites: [.writeOutcome]

@@ -2,7 +2,8 @@
 
 /// What a number can be told by. Subjects, consents, callers, addresses and tokens have no label, and get none.
 package enum MetricLabel: Sendable, CaseIterable {
-    case route, method, status, code, listener, provider, call, callOutcome, flight, blockReason, writeOutcome, version
+    case route, method, status, code, listener, provider, call, callOutcome, document, fetchOutcome, flight, blockReason
+    case writeOutcome, version
 
     /// As it stands on the page.
     package var name: String {
@@ -14,7 +15,8 @@ package enum MetricLabel: Sendable, CaseIterable {
         case .listener: "listener"
         case .provider: "provider"
         case .call: "call"
-        case .callOutcome, .writeOutcome: "outcome"
+        case .document: "document"
+        case .callOutcome, .fetchOutcome, .writeOutcome: "outcome"
         case .flight: "kind"
         case .blockReason: "reason"
         case .version: "version"
@@ -56,6 +58,8 @@ package struct MetricWords: Sendable {
         case .listener: MetricListener.allCases.map(\.rawValue)
         case .call: ProviderCall.allCases.map(\.rawValue)
         case .callOutcome: ProviderCallOutcome.allCases.map(\.rawValue)
+        case .document: IssuerDocument.allCases.map(\.rawValue)
+        case .fetchOutcome: FetchOutcome.allCases.map(\.rawValue)
         case .flight: MetricFlight.allCases.map(\.rawValue)
         case .blockReason: MetricBlock.allCases.map(\.rawValue)
         case .writeOutcome: StoreWriteOutcome.allCases.map(\.rawValue)
@@ -90,6 +94,17 @@ package enum ProviderCallOutcome: String, Sendable, CaseIterable {
 
     /// By its length, which tells nearly all apart: Swift would hash the whole text for each look-up.
     package func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
+}
+
+/// What is fetched of an issuer.
+package enum IssuerDocument: String, Sendable, CaseIterable { case discovery, keys }
+
+/// What a fetch brought.
+package enum FetchOutcome: String, Sendable, CaseIterable {
+    /// A document that is used from now on.
+    case fetched
+    /// None, or none that can be used: what was held stays.
+    case failed
 }
 
 /// What the store made of a write.

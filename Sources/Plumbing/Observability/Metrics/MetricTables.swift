@@ -28,7 +28,8 @@ package enum MetricTables {
         case .code: "the codes of the problem documents"
         case .provider: "the configured names"
         case .version: "the program's"
-        case .method, .status, .listener, .call, .callOutcome, .flight, .blockReason, .writeOutcome:
+        case .method, .status, .listener, .call, .callOutcome, .document, .fetchOutcome, .flight, .blockReason,
+            .writeOutcome:
             MetricWords.fixed(label).map { "`\($0)`" }.joined(separator: ", ")
         }
     }

@@ -42,7 +42,7 @@ package final class DeliverRevocations: Sendable {
             if tasks.isEmpty { return tried }
             for task in tasks {
                 if try await isHeldBack(task) {
-                    try await store.settleRevocation(held(task))
+                    try await hold(task)
                 } else {
                     try await store.settleRevocation(settlement(of: task, after: await outcome(of: task)))
                 }
@@ -59,14 +59,15 @@ package final class DeliverRevocations: Sendable {
         return try await store.wouldEndAnother(task.draft.id)
     }
 
-    private func held(_ task: RevocationTask) -> RevocationSettlement {
+    private func hold(_ task: RevocationTask) async throws(StoreFailure) {
+        let now = time.now
+        try await store.settleRevocation(
+            RevocationSettlement(
+                id: task.draft.id, outcome: .held(until: now.advanced(by: DeliverRevocations.hold)), at: now,
+                event: event(task, [:], "held", at: now)))
         log.info(
             "a revocation waits, for it would end another consent of the same person",
             [Fact(.provider, task.draft.provider.name), Fact(.consentID, task.draft.consent.map { "\($0)" })])
-        let now = time.now
-        return RevocationSettlement(
-            id: task.draft.id, outcome: .held(until: now.advanced(by: DeliverRevocations.hold)), at: now,
-            event: event(task, [:], "held", at: now))
     }
 
     private func event(

@@ -3,8 +3,8 @@
 # What the gateway does on PostgreSQL as whole processes, on the release build: instances whose server goes away, whose
 # connections are cut, or which are killed and replaced one after the other, under load; a newer schema migrated under
 # them; the primary killed and its replica promoted; four clusters behind a router, of which one is killed; machines
-# whose clocks are wrong; a restart under load; what a dump of the database tells; the tortured refreshes and the races. Servers are
-# private and gone afterwards.
+# whose clocks are wrong; a restart under load; what a dump of the database tells; the tortured refreshes and the races.
+# Servers are private and gone afterwards.
 # postgres.sh [KILLS [STOPS [OUTAGES]]] for the torture; without arguments a minute's worth.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -187,6 +187,28 @@ struct RefreshTests {
     }
 
     @Test(
+        "what a dead instance had on the wire is due at once where a grace takes it once more, and else at its lease's end",
+        arguments: StoreKind.allCases)
+    func abandonedWithinGrace(_ kind: StoreKind) async throws {
+        var policies: [ProviderKey: RefreshPolicy] = [:]
+        policies[Make.provider] = RefreshPolicy(
+            kind: .keepFresh, interval: .seconds(3600), reuse: .grace(.seconds(60)), idleLife: nil,
+            defaultLifetime: .seconds(3600))
+        for (age, isDue) in [(10, true), (52, true), (54, false)] {
+            let place = try StorePlace(kind)
+            let (dying, store) = (try place.open(), try place.open())
+            let id = try await dying.keepConsent().id
+            #expect(try await dying.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
+            let sentAt = try #require(try await store.consent(id)?.attempt).sentAt
+            place.kill(dying)
+            let now = sentAt.advanced(by: .seconds(age))
+            #expect(try await store.adoptAbandoned(limit: 9, policies: policies, at: now).refreshesNamedUnknown == 1)
+            let dueAt = try #require(try await store.consent(id)?.record.timing.dueAt)
+            #expect((dueAt == now) == isDue, "after \(age) s")
+        }
+    }
+
+    @Test(
         "a second sending without a known end has the first one's time, and says that it is the second",
         arguments: StoreKind.allCases, [true, false])
     func sentTwice(_ kind: StoreKind, isSecondSenderDead: Bool) async throws {

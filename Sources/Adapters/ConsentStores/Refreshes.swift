@@ -82,7 +82,8 @@ extension WritingRules {
             if let lease = row.lease, try leases.stands(lease, in: connection) { return .held }
             // The row is decided before anybody sends again: what went out is unknown from now on.
             try nameUnknown(
-                claim.id, row, costsGrants: claim.costsGrants, at: claim.at, in: connection)
+                claim.id, row, costsGrants: claim.costsGrants, onceMoreSince: claim.onceMoreSince, at: claim.at,
+                in: connection)
             return .held
         }
         if claim.isOfDue, row.dueAt.map({ $0 > claim.at && $0 != claim.unbelieved }) ?? true { return .notDue }
@@ -106,12 +107,14 @@ extension WritingRules {
     ) throws(SQLError) {
         guard let row = try RefreshRow(id, in: connection) else { return }
         let policy = policies[row.provider]?.forGrant(hasRotated: row.hasRotated)
-        try nameUnknown(id, row, costsGrants: policy?.reuse == .forbidden, at: now, in: connection)
+        try nameUnknown(
+            id, row, costsGrants: policy?.reuse == .forbidden, onceMoreSince: policy?.onceMoreSince(now), at: now,
+            in: connection)
     }
 
     /// In the row, in the trail and in what is known of the provider.
     private func nameUnknown(
-        _ id: ConsentID, _ row: RefreshRow, costsGrants: Bool, at now: Instant,
+        _ id: ConsentID, _ row: RefreshRow, costsGrants: Bool, onceMoreSince: Instant?, at now: Instant,
         in connection: borrowing SQLConnection
     ) throws(SQLError) {
         let wasOver = row.status == .reauthorizationRequired
@@ -119,7 +122,7 @@ extension WritingRules {
             let note = HealthNote(provider: row.provider, event: .abandoned, spread: 0)
             try take(note, of: attempt, at: now, in: connection)
         }
-        try connection.run(RefreshQueries.nameUnknown, now, id)
+        try connection.run(RefreshQueries.nameUnknown, onceMoreSince, now, now, id)
         let event = EventDraft.refreshNamedUnknown(at: now)
         try append([wasOver ? event.ofForcedTry : event], to: id, in: connection)
     }
@@ -235,7 +238,8 @@ enum RefreshQueries {
         """
         UPDATE consents SET attempt_phase = 'unknown', lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
             attempt_sent_at = coalesce(unknown_sent_at, attempt_sent_at), unknown_owner = NULL, unknown_sent_at = NULL,
-            due_at = CASE status WHEN 'reauthorization_required' THEN NULL ELSE due_at END,
+            due_at = CASE WHEN status = 'reauthorization_required' THEN NULL
+                WHEN unknown_attempt_id IS NULL AND attempt_sent_at > ? THEN ? ELSE due_at END,
             status = CASE status WHEN 'reauthorization_required' THEN status ELSE 'failing' END,
             refresh_failures = refresh_failures + 1, last_outcome = 'unknown', updated_at = ?
         WHERE id = ? AND attempt_phase = 'sent'

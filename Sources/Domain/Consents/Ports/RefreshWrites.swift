@@ -16,6 +16,8 @@ package struct RefreshClaim: Sendable {
     /// Whether sending the token that stands there once more may end the grant: where an earlier sender has died with
     /// it, its outcome is one of those that leave one trial at a time.
     package var costsGrants = false
+    /// Where an earlier sending is found whose process has ended: one later than this is made due at once.
+    package var onceMoreSince: Instant?
     /// Whether it holds only for a grant that is due by then: one that another process has tried meanwhile, and that
     /// waits for its next try, is left alone.
     package var isOfDue = false

@@ -50,6 +50,13 @@ extension RefreshPolicy {
         }
     }
 
+    /// Whoever finds a sending whose process has ended makes the grant due at once where it was sent later than this:
+    /// there is time to send it once more within the grace. Nil where the policy has none.
+    package func onceMoreSince(_ now: Instant) -> Instant? {
+        guard case .grace(let window) = reuse else { return nil }
+        return now.advanced(by: RefreshPolicy.graceReserve + .seconds(2) - window)
+    }
+
     /// How long before a grace ends a token is not sent any more.
     static let graceReserve = Duration.seconds(5)
 

@@ -110,6 +110,7 @@ final class RefreshFlight: Sendable {
         claim.asker = cause.asker
         claim.isForced = cause == .forced
         claim.costsGrants = grant.policy.reuse == .forbidden
+        claim.onceMoreSince = grant.policy.onceMoreSince(now)
         if case .due = cause {
             claim.isOfDue = true
             claim.unbelieved = grant.known.timing.dueAt.flatMap { $0 > now ? $0 : nil }

@@ -195,12 +195,16 @@ NEWER = ["SELECT pg_advisory_xact_lock(17223, 2)",
          "ALTER TABLE events ADD COLUMN newer_word text",
          "CREATE INDEX consents_newer ON consents (newer_number) WHERE newer_number > 0",
          "CREATE TABLE newer_table (id bytea NOT NULL PRIMARY KEY)",
-         "INSERT INTO schema_migrations (version, checksum, applied_at) "
-         "SELECT max(version) + 1, '00', 0 FROM schema_migrations"]
+         "INSERT INTO schema_migrations (version, checksum, applied_at, works_from) "
+         "SELECT max(version) + 1, '00', 0, max(version) FROM schema_migrations"]
+# One that the release before cannot begin on.
+MUCH_NEWER = ("INSERT INTO schema_migrations (version, checksum, applied_at, works_from) "
+              "SELECT max(version) + 1, '00', 0, max(version) FROM schema_migrations")
 
 
 def migrated(house, server):
-    """A newer release's migration under load: what runs goes on; what would begin says what to do."""
+    """A newer release's migration under load: what runs goes on, and one that dies is replaced by its like; where the
+    release before is not fit for it, what would begin says what to do."""
     gateways = serve(house, 3)
     load = Load(house, gateways)
     time.sleep(1.5)
@@ -215,13 +219,17 @@ def migrated(house, server):
             expect("deadlock" in str(error) or "lock timeout" in str(error), f"the migration: {error}")
             expect(tries < 10, "the migration does not get through")
     took = time.monotonic() - begun
-    time.sleep(2)
-    said = settle(house, gateways, load, may_be_unknown=False)
+    time.sleep(1)
+    gateways[0].kill()
+    gateways[0] = house.serve()
+    time.sleep(1)
+    said = settle(house, gateways, load, may_be_unknown=True)
+    stores.psql(house.store.url, [MUCH_NEWER])
     for command, status in (("serve", 4), ("migrate", 4), ("check", None)):
         done = subprocess.run([program(), command, "--config", house.config], capture_output=True, timeout=DEADLINE)
         expect(b"run the newer program" in done.stdout + done.stderr, f"{command}: {done.stdout + done.stderr}")
         expect(done.returncode == status or not status and done.returncode, f"{command} ended with {done.returncode}")
-    return gateways, f"{said}; the migration took {took:.1f} s and {tries} tries; a start is refused"
+    return gateways, f"{said}; the migration took {took:.1f} s and {tries} tries; the second one refuses a start"
 
 
 SCENARIOS = {"away": away, "cut": cut, "killed": killed, "instances_killed": instances_killed, "rolling": rolling,

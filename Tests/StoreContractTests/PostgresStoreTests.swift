@@ -24,8 +24,11 @@ struct PostgresStoreTests {
         #expect(try location.migrate(at: Make.now) == [])
         #expect(try location.migrationStatus().pending == 0)
         #expect(try SQLStore.contentUnderRing(in: location) == nil)
-        try database.connection().execute("INSERT INTO schema_migrations VALUES (2, 'later', 0)")
-        #expect(throws: StoreFailure.schemaIsNewer(found: 2, known: 1)) { try location.migrate(at: Make.now) }
+        try database.connection().execute("INSERT INTO schema_migrations VALUES (2, 'later', 0, 1)")
+        #expect(try location.migrate(at: Make.now) == [], "it works with this program as well")
+        #expect(try location.migrationStatus() == MigrationStatus(found: 1, known: 1))
+        try database.connection().execute("INSERT INTO schema_migrations VALUES (3, 'later', 0, 2)")
+        #expect(throws: StoreFailure.schemaIsNewer(found: 3, known: 1)) { try location.migrate(at: Make.now) }
     }
 
     @Test("of processes that bring it up to date at once each ends well, and one did it")

@@ -48,9 +48,18 @@ struct SQLiteMigrationTests {
     func newer(mode: MigrationMode) throws {
         let place = try StorePlace(.sqlite)
         _ = try apply(place)
-        try place.connection().execute("INSERT INTO schema_migrations VALUES (2, 'later', 0)")
+        try place.connection().execute("INSERT INTO schema_migrations VALUES (2, 'later', 0, 2)")
         #expect(throws: StoreFailure.schemaIsNewer(found: 2, known: 1)) { _ = try place.open(migrations: mode) }
         #expect(try status(place) == MigrationStatus(found: 2, known: 1))
+    }
+
+    @Test("a newer schema that works with this program too is opened", arguments: [MigrationMode.automatic, .manual])
+    func newerButFit(mode: MigrationMode) throws {
+        let place = try StorePlace(.sqlite)
+        _ = try apply(place)
+        try place.connection().execute("INSERT INTO schema_migrations VALUES (2, 'later', 0, 1)")
+        _ = try place.open(migrations: mode)
+        #expect(try status(place) == MigrationStatus(found: 1, known: 1))
     }
 
     @Test("an older schema is left alone where migrating is somebody's own step")

@@ -12,7 +12,8 @@ package enum MigrationMode: Sendable {
 
 /// Which schema a store has, and which this program knows.
 package struct MigrationStatus: Sendable, Equatable {
-    /// 0 where there is no store, or nothing of ours in it.
+    /// 0 where there is no store, or nothing of ours in it. A newer one that works with this program too, as its steps
+    /// say, counts as the one that is known.
     package var found: Int
     package var known: Int
 
@@ -34,6 +35,9 @@ package struct MigrationStatus: Sendable, Equatable {
 /// changed: its checksum is kept, and another one is an error.
 struct MigrationStep: Sendable {
     let version: Int
+    /// The oldest schema whose programs work with the store after this step: while instances are replaced one after the
+    /// other, one of the release before may begin as well.
+    let worksFrom: Int
     let script: [UInt8]
 
     /// FNV-1a, 64 bits: it finds a slip of the hand, and guards against nobody.
@@ -94,13 +98,15 @@ extension SQLConnection {
         case .sqlite:
             """
             CREATE TABLE schema_migrations (
-                version INTEGER NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
+                version INTEGER NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL,
+                works_from INTEGER NOT NULL
             ) STRICT
             """
         case .postgres:
             """
             CREATE TABLE schema_migrations (
-                version bigint NOT NULL PRIMARY KEY, checksum text NOT NULL, applied_at bigint NOT NULL
+                version bigint NOT NULL PRIMARY KEY, checksum text NOT NULL, applied_at bigint NOT NULL,
+                works_from bigint NOT NULL
             )
             """
         }
@@ -110,7 +116,7 @@ extension SQLConnection {
 
     private func apply(_ step: MigrationStep, at now: Instant) throws(SQLError) {
         try execute(String(decoding: step.script, as: UTF8.self))
-        try run(MigrationQueries.insert, step.version, step.checksum, now.milliseconds)
+        try run(MigrationQueries.insert, step.version, step.checksum, now.milliseconds, step.worksFrom)
     }
 
     /// The newest version applied, every known one with the checksum that it had.
@@ -122,15 +128,16 @@ extension SQLConnection {
                 throw .damaged("migration \(step.version) is not the one that was applied")
             }
         }
-        return applied.count
+        let later = applied.dropFirst(steps.count)
+        return later.allSatisfy { $0.worksFrom <= steps.count } ? min(applied.count, steps.count) : applied.count
     }
 
-    private func appliedSteps() throws(SQLError) -> [(version: Int, checksum: String)] {
+    private func appliedSteps() throws(SQLError) -> [(version: Int, checksum: String, worksFrom: Int)] {
         let exists = try prepare(MigrationQueries.tableExists)
         guard try exists.step() else { return [] }
-        var applied: [(version: Int, checksum: String)] = []
+        var applied: [(version: Int, checksum: String, worksFrom: Int)] = []
         let rows = try prepare(MigrationQueries.select)
-        while try rows.step() { applied.append((Int(rows.integer()), rows.text())) }
+        while try rows.step() { applied.append((Int(rows.integer()), rows.text(), Int(rows.integer()))) }
         return applied
     }
 }
@@ -145,6 +152,7 @@ private enum MigrationQueries {
     static let anyTable = SQLQuery(
         sqlite: "SELECT 1 FROM sqlite_schema LIMIT 1",
         postgres: "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1")
-    static let select = SQLQuery("SELECT version, checksum FROM schema_migrations ORDER BY version")
-    static let insert = SQLQuery("INSERT INTO schema_migrations (version, checksum, applied_at) VALUES (?, ?, ?)")
+    static let select = SQLQuery("SELECT version, checksum, works_from FROM schema_migrations ORDER BY version")
+    static let insert = SQLQuery(
+        "INSERT INTO schema_migrations (version, checksum, applied_at, works_from) VALUES (?, ?, ?, ?)")
 }

@@ -4,7 +4,9 @@ internal import NativeSystem
 
 /// The steps of a server's schema, in order.
 enum PostgresMigrations {
-    static let steps = [MigrationStep(version: 1, script: PackageResources.v0001_consents_postgres_sql)]
+    static let steps = [
+        MigrationStep(version: 1, worksFrom: 1, script: PackageResources.v0001_consents_postgres_sql)
+    ]
 
     /// Reads the schema's version; changes nothing.
     static func status(of server: PostgresServer) throws(StoreFailure) -> MigrationStatus {

@@ -4,7 +4,7 @@ internal import NativeSQLite
 
 /// The steps of a file's schema, in order.
 package enum SQLiteMigrations {
-    static let steps = [MigrationStep(version: 1, script: PackageResources.v0001_consents_sql)]
+    static let steps = [MigrationStep(version: 1, worksFrom: 1, script: PackageResources.v0001_consents_sql)]
 
     /// Reads the schema's version without making or changing the file.
     /// - Throws: `damaged` where a step was changed, `outOfReach`.

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Each request posts a code and a subject of its own, as an app's backend passes on what PayPal's SDK gave. The simulated
--- provider takes such a code as issued. LOAD_RUN tells apart what is started in the same second.
+-- provider takes such a code as issued. LOAD_RUN tells apart what is started in the same second; with LOAD_PROVIDER it is a
+-- plain code of that provider.
 local key = os.getenv("GATEWAY_KEY") or "none"
+local provider = os.getenv("LOAD_PROVIDER")
 local number = 0
 local threads = 0
 
@@ -20,6 +22,10 @@ end
 function request()
     number = number + 1
     local name = run .. "-" .. id .. "-" .. number
+    if provider then
+        return wrk.format("POST", "/v1/consents", nil, '{"provider":"' .. provider .. '","subject":"user-' .. name ..
+            '","code":"code-for:person' .. name .. ':' .. name .. '"}')
+    end
     local body = '{"provider":"paypal","subject":"user-' .. name .. '","authorization":{"response_type":' ..
         '"authorization_code","response":{"code":"code-for:person' .. name .. ':' .. name .. '"},"client":' ..
         '{"environment":"sandbox","paypal_sdk_version":"2.18.1","platform":"iOS","product_name":"PayPal iOS SDK"}}}'

@@ -166,7 +166,7 @@ private enum OutboxQueries {
         """)
     static let living = SQLQuery(
         """
-        SELECT 1 FROM revocation_outbox AS own JOIN consents AS living
+        SELECT 1 FROM revocation_outbox AS own JOIN consents AS living INDEXED BY consents_by_person
             ON living.provider_subject_index = own.provider_subject_index AND living.provider = own.provider
                 AND living.environment = own.environment
         WHERE own.id = ? AND living.is_sharing_watched = 1 AND living.provider_subject_index IS NOT NULL

@@ -34,9 +34,10 @@ extension EventDraft {
 }
 
 private enum SharingQueries {
+    /// By the person: left to itself, SQLite goes through all records of the provider.
     static let another = SQLQuery(
         """
-        SELECT 1 FROM consents
+        SELECT 1 FROM consents INDEXED BY consents_by_person
         WHERE is_sharing_watched = 1 AND provider_subject_index = ? AND provider = ? AND environment = ?
             AND subject_index <> ? AND (status = 'active' OR status = 'failing' OR status = 'reauthorization_required')
         LIMIT 1

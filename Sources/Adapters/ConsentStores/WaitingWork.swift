@@ -69,8 +69,8 @@ private enum WaitingQueries {
         """)
     static let profiles = SQLQuery(
         """
-        SELECT provider, environment, count(*) FROM consents
-        WHERE profile_status = 'pending' AND status IN ('active', 'failing')
+        SELECT provider, environment, count(*) FROM consents INDEXED BY consents_pending_profile
+        WHERE profile_status = 'pending' AND (status = 'active' OR status = 'failing')
         GROUP BY provider, environment ORDER BY provider, environment
         """)
 }

@@ -77,6 +77,9 @@ struct FileJournalTests {
         defer { third.close() }
         #expect(await third.unsettled().entries.isEmpty, "the second has it")
         #expect(await third.waitingElsewhere() == [Self.entry(1)], "it may be read all the same")
+        for number in 10...12 { try await second.append(Self.entry(UInt64(number), bytes: 3000)) }
+        #expect(await third.waitingElsewhere().count == 4, "however much of it there is")
+        for number in 10...12 { await second.settle(Self.entry(UInt64(number)).id) }
         await second.settle(Self.entry(1).id)
         #expect(await second.unsettled().entries.isEmpty)
         #expect(await third.waitingElsewhere().isEmpty)

@@ -175,6 +175,21 @@ struct ProviderHealthTests {
         }
     }
 
+    @Test("what is said of a code that was given to another client closes its provider to nobody")
+    func unauthorizedClient() {
+        func event(_ error: String, _ witness: HealthWitness) -> HealthEvent {
+            HealthEvent(
+                after: .credentialsRefused(ProviderStatement(status: 400, error: error)), of: witness, reuse: .forbidden
+            )
+        }
+        #expect(event("unauthorized_client", Self.subject(1)) == .requestRefused)
+        #expect(event("Unauthorized_Client", Self.subject(1)) == .requestRefused)
+        #expect(
+            event("invalid_client", Self.subject(1)) == .credentialsRefused(Self.subject(1), isByName: true))
+        #expect(
+            event("unauthorized_client", Self.grant(1)) == .credentialsRefused(Self.grant(1), isByName: true))
+    }
+
     @Test("a success after anything leaves nothing that costs a write")
     func clean() {
         for event in [

@@ -20,8 +20,9 @@ struct JournalDesk: ~Copyable {
     }
 
     private static let batch = 256
-    /// Bytes of a journal of another process.
+    /// Bytes of a journal of another process, and of its beginning.
     private static let largest = 1 << 30
+    private static let glance = 4096
 
     mutating func work(on jobs: BlockingQueue<JournalJob>) {
         while let batch = jobs.take(upTo: JournalDesk.batch) {
@@ -93,8 +94,15 @@ struct JournalDesk: ~Copyable {
     private func lookElsewhere() -> [JournalEntry] {
         var entries: [JournalEntry] = []
         for path in pathsOfOthers() where left[path] == nil {
-            guard let file = try? readFile(at: path, limit: JournalDesk.largest) else { continue }
-            entries += JournalFormat.read(file.bytes).entries.map(\.entry)
+            // Most hold nothing, and a process that waits for another one looks again and again.
+            guard let beginning = try? readBeginning(ofFileAt: path, count: JournalDesk.glance) else { continue }
+            var contents = JournalFormat.read(beginning)
+            if contents.end + JournalFormat.headerLength > beginning.count || contents.isTorn,
+                let file = try? readFile(at: path, limit: JournalDesk.largest)
+            {
+                contents = JournalFormat.read(file.bytes)
+            }
+            entries += contents.entries.map(\.entry)
         }
         return entries
     }

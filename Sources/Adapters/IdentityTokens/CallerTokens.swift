@@ -50,7 +50,7 @@ package final class CallerTokens: Sendable {
         let claims = try ClaimSet(TokenVerification.parse(text.reveal()).payload)
         let (issuer, audiences) = (try claims.requiredText(.iss), try claims.audiences() ?? [])
         let candidates = entries.filter { $0.rules.issuer.isSame(as: issuer) }
-        guard let first = candidates.first else { throw .issuer(expected: "one of auth.jwt", found: "another") }
+        guard let first = candidates.first else { throw .issuer(expected: "one of auth.jwt", isAlmost: false) }
         return candidates.first { entry in audiences.contains { $0.isSame(as: entry.rules.audience) } } ?? first
     }
 }

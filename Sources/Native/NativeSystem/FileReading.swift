@@ -43,18 +43,35 @@ package func readFile(at path: String, limit: Int) throws(FileReadingFailure) ->
     try readFile(at: path, limit: limit, flags: 0)
 }
 
+/// A regular file's first bytes: `count` of them, or all there are.
+/// - Throws: ``FileReadingFailure``.
+package func readBeginning(ofFileAt path: String, count: Int) throws(FileReadingFailure) -> [UInt8] {
+    let descriptor = try openRegular(path, 0).descriptor
+    defer { _ = close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+        let more = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe pread(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, count - filled, off_t(filled))
+        }
+        if more == 0 { break }
+        if more < 0 {
+            if errno == EINTR { continue }
+            throw failure(of: errno)
+        }
+        filled += more
+    }
+    return Array(bytes[..<filled])
+}
+
 /// What the standard input holds, to its end.
 /// - Throws: ``FileReadingFailure`` where it is larger than `limit` bytes or cannot be read.
 package func readStandardInput(limit: Int) throws(FileReadingFailure) -> [UInt8] { try readToEnd(0, limit: limit) }
 
 /// - Parameter flags: more for open(2), such as `O_NOFOLLOW`.
 func readFile(at path: String, limit: Int, flags: Int32) throws(FileReadingFailure) -> FileContents {
-    let descriptor = openForReading(path, flags)
-    guard descriptor >= 0 else { throw failure(of: errno) }
+    let (descriptor, status) = try openRegular(path, flags)
     defer { _ = close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(of: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
     let bytes = try readToEnd(descriptor, limit: limit)
     return FileContents(bytes: bytes, permissions: status.st_mode & 0o7777, owner: status.st_uid)
 }
@@ -64,6 +81,24 @@ package func systemErrorSentence(_ code: Int32) -> String {
     var buffer = [CChar](repeating: 0, count: 128)
     guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
     return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+private func openRegular(_ path: String, _ flags: Int32) throws(FileReadingFailure) -> (
+    descriptor: Int32, status: stat
+) {
+    let descriptor = openForReading(path, flags)
+    guard descriptor >= 0 else { throw failure(of: errno) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+        let code = errno
+        _ = close(descriptor)
+        throw failure(of: code)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+        _ = close(descriptor)
+        throw .notRegular
+    }
+    return (descriptor, status)
 }
 
 private func openForReading(_ path: String, _ flags: Int32) -> Int32 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
 
-/// Why a token is refused; its description is what `detail` says. It holds no part of a token but an issuer's name.
+/// Why a token is refused; its description is what `detail` says. It holds no
+/// part of a token: a provider may have put into it what was sent in confidence.
 package enum TokenFault: Error, Sendable, Equatable {
     // MARK: Form (RFC 7515; RFC 8725, section 3)
 
@@ -42,8 +43,8 @@ package enum TokenFault: Error, Sendable, Equatable {
     case missing(TokenClaim)
     /// A claim is of another JSON type, or beyond its bounds.
     case malformed(TokenClaim)
-    /// Both without control characters, 200 characters at most.
-    case issuer(expected: String, found: String)
+    /// - isAlmost: but for a slash at the end, or the case of letters, it is the one.
+    case issuer(expected: String, isAlmost: Bool)
     /// The client is not among the audiences.
     case audience
     /// There are other audiences, which are neither trusted nor told apart by `azp`.
@@ -74,8 +75,8 @@ package enum TokenFault: Error, Sendable, Equatable {
     var isOfKeys: Bool { isOfSignature || self == .unknownKey || self == .unusableKey }
 
     static func issuer(_ expected: String, _ found: String) -> TokenFault {
-        let scrubber = Scrubber([])
-        return .issuer(expected: scrubber.clean(expected), found: scrubber.clean(found))
+        func core(_ name: String) -> String { (name.hasSuffix("/") ? String(name.dropLast()) : name).lowercased() }
+        return .issuer(expected: expected, isAlmost: core(expected) == core(found))
     }
 }
 
@@ -109,7 +110,9 @@ extension TokenFault: CustomStringConvertible {
         case .unusableKey: "the key that the token names is too weak or broken"
         case .missing(let claim): "\(claim.rawValue) is missing"
         case .malformed(let claim): "\(claim.rawValue) cannot be read"
-        case .issuer(let expected, let found): "iss is \(found) and not \(expected)"
+        case .issuer(let expected, isAlmost: true):
+            "iss is not \(expected), byte for byte: it differs by a slash at the end or the case of letters"
+        case .issuer(let expected, isAlmost: false): "iss is not \(expected)"
         case .audience: "aud does not name this client"
         case .untrustedAudience: "aud names others that are not trusted, and azp is missing"
         case .authorizedParty: "azp is not this client"

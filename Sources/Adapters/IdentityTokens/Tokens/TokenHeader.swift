@@ -28,16 +28,14 @@ struct TokenHeader {
         return text
     }
 
-    /// The algorithm's name as it may be shown: whatever is no name of one is not repeated.
-    var shownAlgorithm: String {
-        let isName =
-            (1...20).contains(algorithm.utf8.count)
-            && algorithm.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x5F: true
-                default: false
-                }
-            }
-        return isName ? algorithm : "of no known name"
-    }
+    /// The algorithm's name as it may be shown: a registered one, for anything may stand there, what was sent in
+    /// confidence too.
+    var shownAlgorithm: String { TokenHeader.registered.contains(algorithm) ? algorithm : "of no known name" }
+
+    /// JSON Web Signature and Encryption Algorithms (IANA), those of signatures.
+    private static let registered: Set<String> = [
+        "none", "HS256", "HS384", "HS512", "RS1", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256",
+        "ES384", "ES512", "ES256K", "EdDSA", "Ed25519", "Ed448", "ESP256", "ESP384", "ESP512", "ML-DSA-44", "ML-DSA-65",
+        "ML-DSA-87",
+    ]
 }

@@ -54,6 +54,10 @@ package enum HealthWitness: Sendable, Hashable {
     }
 }
 
+extension ProviderStatement {
+    fileprivate var isOfUnauthorizedClient: Bool { error?.lowercased() == "unauthorized_client" }
+}
+
 extension HealthEvent {
     /// What a call's outcome shows of the provider.
     /// - Parameters:
@@ -63,6 +67,10 @@ extension HealthEvent {
         switch outcome {
         case .granted: self = .succeeded(witness)
         case .rejected: self = witness.isGrant ? .declaredDead(witness) : .codeRefused
+        // `unauthorized_client` is also said of a code that was given to another client or redirect URI: whoever brings
+        // such codes must not close the provider to everybody.
+        case .credentialsRefused(let statement) where !witness.isGrant && statement.isOfUnauthorizedClient:
+            self = .requestRefused
         case .credentialsRefused(let statement):
             self = .credentialsRefused(witness, isByName: statement.error != nil)
         case .requestRefused: self = .requestRefused

@@ -56,7 +56,7 @@ struct ProfileKeeping: Sendable {
             }
         }
         var sealed: SealedBytes?
-        var events = [event(.profileFetched, caller)]
+        var events = fetched.profile == nil ? [] : [event(.profileFetched, caller)]
         if let doubt = fetched.doubt?.event {
             log.error(
                 "a profile is not trusted", [Fact(.consentID, "\(stored.record.id)"), Fact(.reason, doubt.reason)])
@@ -72,6 +72,7 @@ struct ProfileKeeping: Sendable {
             }
         }
         if let told {
+            if events.isEmpty { events = [event(.profileFetched, caller)] }
             events[0].data.merge(told.digests) { first, _ in first }
             events[0].personal = told.sealed
         }

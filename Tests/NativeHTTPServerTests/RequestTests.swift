@@ -73,6 +73,20 @@ struct RequestTests {
         }
     }
 
+    @Test(
+        "a chunked request is the last one of its connection, for its end may lie elsewhere for whoever passes it on",
+        arguments: ["5;\n", "5;x=y\n", "5\r\n"])
+    func chunkedIsLast(line: String) async throws {
+        try await RunningServer.use(handler: echo) { running in
+            let hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
+            let answers = try await running.exchange(
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(line)hello\r\n0\r\n\r\n\(hidden)")
+            #expect(answers.split(separator: "HTTP/1.1 200", omittingEmptySubsequences: false).count == 2)
+            #expect(answers.contains("\r\nConnection: close\r\n"))
+            #expect(answers.hasSuffix("POST / hello"))
+        }
+    }
+
     @Test("requests that are sent ahead are answered one after the other, in order")
     func pipelining() async throws {
         try await RunningServer.use(handler: echo) { running in

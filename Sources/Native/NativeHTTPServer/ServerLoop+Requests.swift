@@ -172,7 +172,11 @@ extension ServerLoop {
         // The library closes the connection of a request that is refused so.
         if response.isHangUp { return .NO }
         let sendable = response.isSendable ? response : render(.unsendableResponse, head: connection.head)
-        return unsafe queueAnswer(sendable, on: handle, closing: isDraining || isRetired || sendable.closesConnection)
+        // The library takes a line of a chunked body that ends with LF alone. Whoever stands before us and ends lines at
+        // CRLF only sees another end of such a request: nothing that comes after one is taken for a request.
+        let isEndInDoubt = connection.head?.bodyLength == .chunked
+        return unsafe queueAnswer(
+            sendable, on: handle, closing: isDraining || isRetired || isEndInDoubt || sendable.closesConnection)
     }
 }
 

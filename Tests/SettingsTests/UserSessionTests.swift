@@ -40,6 +40,7 @@ struct UserSessionTests {
             "    issuer: https://login.shop.example\n    trusted_audiences: []\n",
             "    issuer: https://login.shop.example/\n",
             "    jwks_uri: https://login.shop.example/k\n",
+            "    issuer: https://shop.example\n", "    issuer: https://LOGIN.shop.example:443/tenant\n",
         ])
     func providers(_ lines: String) {
         let entry = UserSessionTests.shop.replacing("gateway", with: "shop")

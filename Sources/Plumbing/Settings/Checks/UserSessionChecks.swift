@@ -18,13 +18,25 @@ enum UserSessionChecks {
 
     /// Whether a token that the provider issues, such as an ID token, could be one of that entry.
     private static func issues(_ provider: ProviderSettings, tokensFor entry: JWTSettings) -> Bool {
-        var isSameIssuer = provider.issuer.map { bare($0) == bare(entry.issuer) } ?? false
-        if case .uri(let uri) = entry.keys, uri == provider.endpoints.jwks { isSameIssuer = true }
-        return isSameIssuer && ([provider.client.id] + provider.trustedAudiences).contains(entry.audience)
+        guard ([provider.client.id] + provider.trustedAudiences).contains(entry.audience) else { return false }
+        let ends = provider.endpoints
+        let places = [provider.issuer, ends.token, ends.authorization, ends.userinfo, ends.jwks].compactMap { $0 }
+        var issuers = [entry.issuer]
+        if case .uri(let uri) = entry.keys { issuers.append(uri) }
+        let sites = Set(places.map { site(of: $0) })
+        return issuers.contains { sites.contains(site(of: $0)) }
     }
 
-    /// Providers differ from their own metadata in a slash at the end.
-    private static func bare(_ issuer: String) -> Substring { issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...] }
+    /// Whose a URL is, told by the last two labels of its host: a provider's issuer is often another host than those of
+    /// its endpoints (PayPal), or no URL (Google).
+    private static func site(of url: String) -> String {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.hasPrefix("[") else { return authority.lowercased() }
+        let labels = authority.prefix { $0 != ":" }.lowercased().split(separator: ".")
+        let isAddress = labels.last?.allSatisfy(\.isNumber) ?? false
+        return isAddress ? authority.lowercased() : labels.suffix(2).joined(separator: ".")
+    }
 
     private static func refuse(
         _ entry: JWTSettings, at index: Int, beside earlier: JWTSettings, at other: Int, _ context: ReadingContext

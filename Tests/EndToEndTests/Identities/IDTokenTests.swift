@@ -193,13 +193,7 @@ struct IDTokenTests {
     func unknownAlgorithm() async throws {
         let script = try OpenIDScript()
         defer { script.provider.stop() }
-        script.change { behaviour in
-            behaviour.idToken = { made in
-                var parts = made.split(separator: ".").map(String.init)
-                parts[0] = Base64.urlSafe.text(of: Array(#"{"alg":"ES256K"}"#.utf8))
-                return parts.joined(separator: ".")
-            }
-        }
+        script.nameUnknownAlgorithm()
         try await TestGateway.with(provider: script.url, sections: script.settings()) { gateway async throws in
             let made = try await gateway.exchange("c-canary-1")
             #expect(made.status == 201 && made.json["profile_status"]?.string == "unavailable")
@@ -217,13 +211,7 @@ struct IDTokenTests {
     func unknownAlgorithmWithNonce() async throws {
         let script = try OpenIDScript()
         defer { script.provider.stop() }
-        script.change { behaviour in
-            behaviour.idToken = { made in
-                var parts = made.split(separator: ".").map(String.init)
-                parts[0] = Base64.urlSafe.text(of: Array(#"{"alg":"ES256K"}"#.utf8))
-                return parts.joined(separator: ".")
-            }
-        }
+        script.nameUnknownAlgorithm()
         try await TestGateway.with(provider: script.url, sections: script.settings()) { gateway async throws in
             for _ in 0..<2 {
                 let refused = try await gateway.exchange("c-canary-1", nonce: "nonce-canary-1")
@@ -274,6 +262,19 @@ struct IDTokenTests {
             // The same subject's own consent is renewed.
             #expect(try await gateway.exchange("c-canary-5").status == 200)
             #expect(script.count(of: "/revoke") == 0)
+        }
+    }
+}
+
+extension OpenIDScript {
+    /// From now on ID tokens say that they are signed as nobody here knows how.
+    fileprivate func nameUnknownAlgorithm() {
+        change { behaviour in
+            behaviour.idToken = { made in
+                var parts = made.split(separator: ".").map(String.init)
+                parts[0] = Base64.urlSafe.text(of: Array(#"{"alg":"ES256K"}"#.utf8))
+                return parts.joined(separator: ".")
+            }
         }
     }
 }

@@ -6,13 +6,5 @@
 # `instances.sh --drain 100000`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-if [[ -z ${BIN:-} ]]; then
-    .ci/install
-    export BENCHMARKS=1
-    build=(swift build -c release -Xswiftc -enable-testing --scratch-path .build/benchmarks)
-    "${build[@]}" --product consent-gateway
-    "${build[@]}" --product exchange-bench
-    BIN=$("${build[@]}" --show-bin-path)
-    export BIN
-fi
+. Tests/Benchmarks/build.sh
 exec python3 Tests/Benchmarks/instances.py "$@"

@@ -5,11 +5,5 @@
 # with --json FILE. `run.sh --help` says the rest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-.ci/install
-export BENCHMARKS=1
-build=(swift build -c release -Xswiftc -enable-testing --scratch-path .build/benchmarks)
-"${build[@]}" --product consent-gateway
-"${build[@]}" --product exchange-bench
-BIN=$("${build[@]}" --show-bin-path)
-export BIN
+. Tests/Benchmarks/build.sh
 exec python3 Tests/Benchmarks/exchanges.py "$@"

@@ -19,7 +19,9 @@ struct DutyStore {
             let server = try PostgresServer(url: place, password: nil, pool: pool, applicationName: "duty")
             let clock = try bootClock()
             try SQLConnection.postgres(try PostgresLink(server, clock)).execute(DutyStore.postgresTables)
-            writer = try SQLWriter(server, clock, limits: .standard, health: health, metrics: metrics)
+            writer = try SQLWriter(
+                server, clock, instance: InstanceID(BenchTime.identifier()), limits: .standard, health: health,
+                metrics: metrics)
             return
         }
         try prepareFile(place)

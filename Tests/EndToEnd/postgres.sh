@@ -14,6 +14,9 @@ if [[ -z ${GATEWAY:-} ]]; then
     GATEWAY=$(swift build -c release --show-bin-path)/consent-gateway
     export GATEWAY
 fi
+# Each command is told, with the seconds before it.
+PS4='+ after $SECONDS s: '
+set -x
 python3 Tests/EndToEnd/postgres_outages.py
 python3 Tests/EndToEnd/postgres_failover.py
 python3 Tests/EndToEnd/sharding.py 4

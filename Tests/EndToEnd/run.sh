@@ -13,6 +13,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 swift build -c release --product consent-gateway
 GATEWAY=$(swift build -c release --show-bin-path)/consent-gateway
 export GATEWAY
+# Each command is told, with the seconds before it.
+PS4='+ after $SECONDS s: '
+set -x
 python3 Tests/EndToEnd/readme.py
 python3 Tests/EndToEnd/terminal.py
 python3 Tests/EndToEnd/mobile_client.py

@@ -18,5 +18,8 @@ if [[ -z ${GATEWAY:-} ]]; then
     GATEWAY=$(swift build -c release --show-bin-path)/consent-gateway
     export GATEWAY
 fi
+# Each command is told, with the seconds before it.
+PS4='+ after $SECONDS s: '
+set -x
 python3 Tests/Torture/torture.py "$@"
 python3 Tests/Torture/races.py

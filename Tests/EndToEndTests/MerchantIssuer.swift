@@ -13,21 +13,29 @@ final class MerchantIssuer: Sendable {
     let keyID: String
     let server: ScriptedProvider
     private let isDown: Locked<Bool>
+    private let document: Locked<String>
 
     /// - Parameter isDown: whether its keys cannot be had for now.
     init(keyID: String = "k1", isDown: Bool = false) throws {
         let key = try ES256PrivateKey()
         let down = Locked(isDown)
-        let document = MerchantIssuer.document([MerchantIssuer.jwk(of: key, keyID)])
+        let document = Locked(MerchantIssuer.document([MerchantIssuer.jwk(of: key, keyID)]))
         self.key = key
         self.keyID = keyID
         self.isDown = down
+        self.document = document
         server = try ScriptedProvider { _ in
-            down.withLock { $0 } ? .http(503, "", end: .close) : .http(200, document)
+            down.withLock { $0 } ? .http(503, "", end: .close) : .http(200, document.withLock { $0 })
         }
     }
 
     func set(isDown: Bool) { self.isDown.withLock { $0 = isDown } }
+
+    /// From now on it tells the keys of these.
+    func publish(_ issuers: [MerchantIssuer]) {
+        let told = MerchantIssuer.document(issuers.map { MerchantIssuer.jwk(of: $0.key, $0.keyID) })
+        document.withLock { $0 = told }
+    }
 
     static func jwk(of key: ES256PrivateKey, _ keyID: String) -> JSONValue {
         [

@@ -77,15 +77,27 @@ private let day: Int64 = 86_400
         ])
     }
 
-    @Test("a newer one is fetched once a minute, whoever asks")
+    @Test("a newer one is fetched at once, however young the old one is, and then once a minute, whoever asks")
     func newer() {
         play([
             Step(0, .wanted(.current), "fetch"), Step(0, .brought("a", lifetime: nil), "use a"),
-            Step(59, .wanted(.newer(than: 1)), "use a"), Step(60, .wanted(.newer(than: 1)), "fetch"),
-            Step(60, .wanted(.newer(than: 1)), "wait"), Step(60, .wanted(.current), "use a"),
-            Step(61, .brought("b", lifetime: nil), "use b"), Step(200, .wanted(.newer(than: 1)), "use b"),
-            Step(200, .wanted(.newer(than: 2)), "fetch"), Step(201, .failed, "use b"),
-            Step(202, .wanted(.newer(than: 2)), "use b"), Step(261, .wanted(.newer(than: 2)), "fetch"),
+            Step(0, .wanted(.newer(than: 1)), "fetch"), Step(0, .wanted(.newer(than: 1)), "wait"),
+            Step(0, .wanted(.current), "use a"), Step(1, .brought("b", lifetime: nil), "use b"),
+            Step(2, .wanted(.newer(than: 1)), "use b"), Step(60, .wanted(.newer(than: 2)), "use b"),
+            Step(61, .wanted(.newer(than: 2)), "fetch"), Step(62, .failed, "use b"),
+            Step(121, .wanted(.newer(than: 2)), "use b"), Step(122, .wanted(.newer(than: 2)), "fetch"),
+        ])
+    }
+
+    @Test("a fetch that was due counts as no search; one that failed does")
+    func newerThanDue() {
+        play([
+            Step(0, .wanted(.current), "fetch"), Step(0, .brought("a", lifetime: nil), "use a"),
+            Step(hour, .wanted(.current), "fetch"), Step(hour + 1, .failed, "use a"),
+            Step(hour + 60, .wanted(.newer(than: 1)), "use a"), Step(hour + 61, .wanted(.newer(than: 1)), "fetch"),
+            Step(hour + 62, .failed, "use a"), Step(hour + 63, .wanted(.current), "use a"),
+            Step(hour + 122, .wanted(.current), "fetch"), Step(hour + 122, .brought("b", lifetime: nil), "use b"),
+            Step(hour + 122, .wanted(.newer(than: 2)), "fetch"),
         ])
     }
 
@@ -127,7 +139,8 @@ private let day: Int64 = 86_400
                 case .unavailable: #expect(!isUnderWay)
                 }
             }
-            for (earlier, later) in zip(fetches, fetches.dropFirst()) { #expect(later - earlier >= 5) }
+            // One that was due, and a search after it.
+            for (earlier, later) in zip(fetches, fetches.dropFirst(2)) { #expect(later - earlier >= 5) }
         }
     }
 }

@@ -62,11 +62,12 @@ struct IdentityFaultTests {
     func exchange(_ item: IdentityFault) async throws {
         // Documents are asked for at the start.
         try await IdentityFaultTests.with(item.refresh == nil ? item.name : nil) { gateway, provider in
-            if case .waiting = item.exchange {
+            if item.refresh != nil {
+                // Its keys are known by then, and a moment old.
                 let first = provider.issueCode(nonce: nil, challenge: nil)
                 #expect(try await gateway.exchange(first, subject: "user-0").status == 201)
+                try provider.setFault(item.name, times: nil)
             }
-            if item.refresh != nil { try provider.setFault(item.name, times: nil) }
             let code = provider.issueCode(nonce: "nonce-canary-1", challenge: nil)
             let answer = try await gateway.exchange(code, nonce: "nonce-canary-1")
             switch item.exchange {
@@ -89,10 +90,6 @@ struct IdentityFaultTests {
                 provider.clearFaults()
                 try await IdentityFaultTests.expectRecord(
                     try await IdentityFaultTests.again(code, in: gateway), in: gateway)
-            case .waiting:
-                #expect(answer.status == 503 && answer.code == "exchange_pending", "\(answer.text)")
-                #expect(answer.headers["retry-after"] == "2")
-                #expect(try await gateway.call(.get, "/v1/consents?subject=user-1").json["items"]?.count == 0)
             case .unspent:
                 #expect(answer.status == 503 && answer.code == "provider_unavailable", "\(answer.text)")
                 #expect(answer.headers["retry-after"] != nil && provider.sendings(ofCode: code).sent == 0)
@@ -119,7 +116,9 @@ struct IdentityFaultTests {
         #expect([200, 201].contains(answer.status), "\(answer.text)")
         #expect(answer.json["status"]?.string == "active" && answer.json["profile_status"]?.string == "current")
         #expect(answer.json["provider_subject"]?.string == People.first.userID)
-        #expect(try await gateway.eventTypes(answer.id) == ["consent.created"])
+        // Whose keys were fetched before is the same person under another subject.
+        let types = try await gateway.eventTypes(answer.id).filter { $0 != "security.provider_subject_shared" }
+        #expect(types == ["consent.created"])
     }
 
     @Test(

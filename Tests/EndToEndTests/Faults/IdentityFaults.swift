@@ -28,8 +28,6 @@ enum IdentityEnd: Sendable {
     case refused(String)
     /// 503 `exchange_pending` as long as it lasts: the tokens are kept, and the same request finds them in the end.
     case pending
-    /// The same as long as the keys that are known are younger than a minute; then that.
-    case waiting(then: String)
     /// 503 `provider_unavailable`, the code unspent.
     case unspent
 
@@ -38,7 +36,6 @@ enum IdentityEnd: Sendable {
         case .kept: "201"
         case .refused(let reason): "422 `id_token_invalid`: \(reason)"
         case .pending: "503 `exchange_pending`, then 200"
-        case .waiting(let end): "503 `exchange_pending` until the keys are a minute old, then \(end)"
         case .unspent: "503 `provider_unavailable`"
         }
     }
@@ -46,7 +43,6 @@ enum IdentityEnd: Sendable {
     var needsNewConsent: Bool {
         switch self {
         case .refused: true
-        case .waiting(let end): end.hasPrefix("422")
         case .kept, .pending, .unspent: false
         }
     }
@@ -77,15 +73,13 @@ enum IdentityFaults {
         IdentityFault("id_token_subject_missing", .refused("sub is missing"), refresh: .refused),
         IdentityFault("id_token_expired", .refused("exp is past"), refresh: .refused),
         IdentityFault("id_token_early", .refused("nbf is not reached yet"), refresh: .refused),
-        // The first nonce is not kept: that of a refresh is not looked at.
-        IdentityFault("id_token_nonce", .refused("nonce is not the one that was asked with"), refresh: .nothing),
+        IdentityFault("id_token_nonce", .refused("nonce is not the one that was asked with"), refresh: .refused),
         IdentityFault("id_token_nonce_missing", .refused("nonce is missing"), refresh: .nothing),
         IdentityFault("id_token_at_hash", .refused("at_hash does not belong to the access token"), refresh: .refused),
     ]
 
     private static let signatures = [
-        // Whether there is a newer key nobody knows before the keys may be asked for again.
-        IdentityFault("id_token_kid", .waiting(then: "422 `id_token_invalid`"), refresh: .nothing),
+        IdentityFault("id_token_kid", .refused("the issuer has no key of that name and kind"), refresh: .refused),
         IdentityFault("id_token_kid_missing", .kept, refresh: .nothing),
         IdentityFault("id_token_key", .refused("the signature does not match"), refresh: .refused),
         IdentityFault("id_token_altered", .refused("the signature does not match"), refresh: .refused),
@@ -95,7 +89,7 @@ enum IdentityFaults {
         IdentityFault(
             "id_token_embedded_key", .refused("the token's header brings a key of its own"), refresh: .refused),
         IdentityFault("id_token_garbage", .refused("a part of the token is not base64url"), refresh: .refused),
-        IdentityFault("keys_rotated", .waiting(then: "200"), refresh: .nothing),
+        IdentityFault("keys_rotated", .kept, refresh: .nothing),
     ]
 
     private static let documents = [

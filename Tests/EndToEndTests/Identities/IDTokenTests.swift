@@ -126,19 +126,29 @@ struct IDTokenTests {
         return Int(row.integer())
     }
 
-    @Test("a key that may have been published since is waited for, and its grant is kept")
+    @Test("a key that is new a moment after the keys were fetched is found at once; the next one is waited for")
     func rotation() async throws {
         let script = try OpenIDScript()
         defer { script.provider.stop() }
-        let next = try SigningKeys.key(SigningKeys.otherRSA, .rs256)
+        let keys = try [SigningKeys.otherRSA, SigningKeys.rsa].map { try SigningKeys.key($0, .rs256) }
         let settings = script.settings(IssuerTests.short)
+        func rotate(to key: AssertionKey) {
+            script.change { behaviour in
+                behaviour.key = key
+                behaviour.keys = [key.publicJWK]
+            }
+        }
         try await TestGateway.with(provider: script.url, sections: settings) { gateway async throws in
             #expect(try await gateway.exchange("c-canary-1").status == 201)
-            script.change { $0.key = next }
-            // Keys younger than a minute are not asked for again; whether there is such a key by now, nobody knows.
-            let early = try await gateway.exchange("c-canary-2", subject: "user-2")
+            rotate(to: keys[0])
+            #expect(try await gateway.exchange("c-canary-2", subject: "user-2").status == 201)
+            #expect(script.count(of: "/jwks") == 2)
+            rotate(to: keys[1])
+            // Nobody looks twice a minute; whether there is such a key by now, nobody knows: the grant is kept.
+            let early = try await gateway.exchange("c-canary-3", subject: "user-3")
             #expect(early.status == 503 && early.code == "exchange_pending")
-            #expect(script.count(of: "/jwks") == 1)
+            #expect(script.count(of: "/jwks") == 2)
+            #expect(script.count(of: "/revoke") == 0)
         }
     }
 

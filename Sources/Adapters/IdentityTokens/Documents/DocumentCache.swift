@@ -2,15 +2,22 @@
 
 /// When a document of an issuer is fetched, and which one is used meanwhile. Pure: one state, events in, an action out.
 ///
-/// Times are monotonic. One fetch at a time; after each one, whatever became of it, a pause. What was fetched is fresh
-/// for as long as its headers said, within bounds, and stands in for a newer one that cannot be had for a while after.
+/// Times are monotonic. One fetch at a time. What was fetched is fresh for as long as its headers said, within bounds,
+/// and stands in for a newer one that cannot be had for a while after. A fetch that failed is followed by a pause, and
+/// so is a *search*: a fetch that was made because the document at hand lacked something, however young it was. The
+/// first search goes at once, for a provider may change its keys a moment after they were fetched.
 package struct DocumentCache<Value: Sendable>: Sendable {
     package let limits: DocumentLimits
     private var held: HeldDocument<Value>?
     /// When the fetch that is under way has begun.
     private var start: Duration?
+    /// Whether that one is a search.
+    private var isSearch = false
     /// When the last fetch ended.
     private var lastEnd: Duration?
+    /// When the last search ended.
+    private var lastSearchEnd: Duration?
+    private var hasFailed = false
     private var version = 0
 
     package init(limits: DocumentLimits) { self.limits = limits }
@@ -54,17 +61,19 @@ package struct DocumentCache<Value: Sendable>: Sendable {
             let document = HeldDocument(
                 value: value, version: version, askedAt: start ?? now, freshUntil: now + fresh)
             held = document
-            end(now)
+            end(now, isFailure: false)
             return .use(document)
         case .failed:
-            end(now)
+            end(now, isFailure: true)
             return best(now)
         }
     }
 
-    private mutating func end(_ now: Duration) {
+    private mutating func end(_ now: Duration, isFailure: Bool) {
+        if isSearch { lastSearchEnd = now }
         start = nil
         lastEnd = now
+        hasFailed = isFailure
     }
 
     private mutating func onWanted(_ want: Want, _ now: Duration) -> Action {
@@ -76,10 +85,22 @@ package struct DocumentCache<Value: Sendable>: Sendable {
         case .forced: break
         }
         if start != nil { return .wait }
-        let pause = held == nil ? limits.firstPause : limits.pause
-        if want != .forced, let lastEnd, now < lastEnd + pause { return best(now) }
+        guard mayFetch(want, now) else { return best(now) }
         start = now
+        if case .newer = want { isSearch = true } else { isSearch = false }
         return .fetch
+    }
+
+    /// Whether the pause is over that such a wish waits for.
+    private func mayFetch(_ want: Want, _ now: Duration) -> Bool {
+        let pause = held == nil ? limits.firstPause : limits.pause
+        let end: Duration?
+        switch want {
+        case .forced: return true
+        case .newer where !hasFailed: end = lastSearchEnd
+        case .newer, .current: end = lastEnd
+        }
+        return end.map { now >= $0 + pause } ?? true
     }
 
     /// What there is, unless it is too old.
@@ -96,6 +117,10 @@ package struct DocumentCache<Value: Sendable>: Sendable {
     }
 
     package var isUnderWay: Bool { start != nil }
+
+    /// Whether whoever misses something in the document that is held may find it by asking, or by waiting for what is
+    /// asked already.
+    package func mayBeSearched(now: Duration) -> Bool { isUnderWay || mayFetch(.newer(than: version), now) }
 }
 
 /// A document with its age.
@@ -115,7 +140,7 @@ package struct DocumentLimits: Sendable {
     package var longest: Duration
     /// How long after that it stands in for one that cannot be had.
     package var staleFor: Duration
-    /// Between two fetches while there is one.
+    /// Between two searches, and after a fetch that failed, while there is one.
     package var pause: Duration
     /// Between two fetches while there is none.
     package var firstPause: Duration
@@ -130,7 +155,7 @@ package struct DocumentLimits: Sendable {
         self.firstPause = firstPause
     }
 
-    /// From an hour to a day, then a week; a minute between two fetches, 5 seconds before the first success.
+    /// From an hour to a day, then a week; a minute between two searches, 5 seconds before the first success.
     package static let usual = DocumentLimits(
         shortest: .seconds(3600), longest: .seconds(24 * 3600), staleFor: .seconds(7 * 24 * 3600), pause: .seconds(60),
         firstPause: .seconds(5))

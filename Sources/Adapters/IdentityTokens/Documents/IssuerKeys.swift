@@ -5,8 +5,9 @@ import NativeSystem
 
 /// The public keys of one issuer, and the verification of its tokens with them.
 ///
-/// A token that names an unknown key, or whose signature no key matches, has the set fetched once more, once in
-/// a pause whatever tokens come; a set without a usable key never takes the place of one that has some.
+/// A token that names an unknown key, or whose signature no key matches, has the set fetched once more, at once
+/// however young the set is, and once in a pause whatever tokens come; a set without a usable key never takes the place
+/// of one that has some.
 package final class IssuerKeys: Sendable {
     private let document: RemoteDocument<JSONWebKeySet>?
     private let fixed: Locked<JSONWebKeySet>
@@ -118,17 +119,22 @@ package final class IssuerKeys: Sendable {
         }
         let verdict = verify(verification, token, held)
         // It is too early to fetch them again: whoever has doubts for a short time only has none now.
-        let isFinal = !Self.wantsNewerKeys(verdict) || (doubt == .isBrief && isFresh(held))
+        let isFinal =
+            !Self.wantsNewerKeys(verdict) || (doubt == .isBrief && isFresh(held) && !document.mayBeSearched)
         return isFinal ? IssuerVerdict(verdict) : nil
     }
 
-    /// Whether the set was fetched so short a time ago that it is not fetched again for a token.
-    private func isFresh(_ held: HeldDocument<JSONWebKeySet>) -> Bool { time.monotonic < held.askedAt + pause }
+    /// Whether the set was fetched a moment ago, and nobody has looked for another one in vain since.
+    private func isFresh(_ held: HeldDocument<JSONWebKeySet>) -> Bool {
+        isYoung(held) && document?.lastFault == nil
+    }
+
+    private func isYoung(_ held: HeldDocument<JSONWebKeySet>) -> Bool { time.monotonic < held.askedAt + pause }
 
     private func verify(
         _ verification: TokenVerification, _ token: String, _ held: HeldDocument<JSONWebKeySet>
     ) -> TokenVerdict {
-        verification.verify(token, with: held.value, keysAreFresh: isFresh(held))
+        verification.verify(token, with: held.value, keysAreFresh: isYoung(held))
     }
 
     private static func wantsNewerKeys(_ verdict: TokenVerdict) -> Bool {

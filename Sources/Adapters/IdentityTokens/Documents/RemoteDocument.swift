@@ -46,6 +46,12 @@ final class RemoteDocument<Value: Sendable>: Sendable {
     /// Why the last fetch failed; nil after one that did not.
     var lastFault: DocumentFault? { state.withLock { $0.lastFault } }
 
+    /// Whether a newer one may be had now than the one that is held.
+    var mayBeSearched: Bool {
+        let now = time.monotonic
+        return state.withLock { $0.cache.mayBeSearched(now: now) }
+    }
+
     /// - Returns: the document, which may be an older one than was wanted where no newer can be had now.
     func document(_ want: DocumentCache<Value>.Want) async -> Result<Held, DocumentFault> {
         let now = time.monotonic

@@ -51,7 +51,22 @@ struct ExchangeBodyTests {
         #expect(request.parameters.redirectURI == "com.app:/cb")
         #expect(request.parameters.codeVerifier?.reveal() == verifier)
         #expect(request.nonce?.reveal() == "n")
+        #expect(request.issuer == nil)
         #expect(request.client == nil)
+    }
+
+    @Test("the issuer of an authorization response is taken from it, in all three forms")
+    func issuers() throws {
+        for body in [
+            #"{"subject":"u","code":"c","iss":"https://op.test"}"#,
+            #"{"subject":"u","authorization":{"response":{"code":"c","iss":"https://op.test"}}}"#,
+        ] {
+            #expect(try ExchangeBodyTests.request(body).issuer == "https://op.test")
+        }
+        let bare = #"{"response_type":"authorization_code","response":{"code":"c","iss":"https://op.test"}}"#
+        #expect(try ExchangeBodyTests.request(bare, query: "subject=u").issuer == "https://op.test")
+        let null = bare.replacing(#""https://op.test""#, with: "null")
+        #expect(try ExchangeBodyTests.request(null, query: "subject=u").issuer == nil)
     }
 
     static let refused: [(body: String, code: String, detail: String)] = [

@@ -93,6 +93,7 @@ private struct ScriptedConnection: ProviderConnection {
 
     var facts: ProviderFacts { Definitions.payPal().facts }
     var identity: (any IdentityCheck)? { nil }
+    var answeringIssuer: AnsweringIssuer { .notConfigured }
     func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         _ = code.redeem()
         return outcome

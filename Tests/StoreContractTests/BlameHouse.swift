@@ -154,6 +154,7 @@ final class BentProvider: ProviderConnection {
     }
 
     var identity: (any IdentityCheck)? { nil }
+    var answeringIssuer: AnsweringIssuer { .notConfigured }
 
     static func tokens(of id: ConsentID) -> TokenSet {
         TokenSet(

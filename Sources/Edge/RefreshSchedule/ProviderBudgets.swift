@@ -47,6 +47,7 @@ package final class BudgetedConnection: ProviderConnection {
 
     package var facts: ProviderFacts { inner.facts }
     package var identity: (any IdentityCheck)? { inner.identity }
+    package var answeringIssuer: AnsweringIssuer { get async { await inner.answeringIssuer } }
 
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         budgets.spend(facts.key.name)

@@ -118,7 +118,15 @@ struct ProviderIssuers: Sendable {
                 case .untrusted(let reason): .untrusted(reason)
                 case .keysUnavailable: .unavailable
                 }
-            })
+            }, issuer: { [settings, metadata] in await ProviderIssuers.name(settings, metadata) })
+    }
+
+    /// As ID tokens must have it: by the metadata where those are asked for, which may differ from the configuration by
+    /// a slash at the end.
+    private static func name(_ settings: ProviderSettings, _ metadata: IssuerMetadata) async -> AnsweringIssuer {
+        guard settings.usesDiscovery else { return settings.issuer.map(AnsweringIssuer.named) ?? .notConfigured }
+        guard case .success(let found) = await metadata.current() else { return .unavailable }
+        return .named(found.issuer)
     }
 
     /// The configuration's word goes before the issuer's.

@@ -47,6 +47,7 @@ package final class CurlProviderConnection: ProviderConnection {
 
     package var facts: ProviderFacts { definition.facts }
     package var identity: (any IdentityCheck)? { trust.identity }
+    package var answeringIssuer: AnsweringIssuer { get async { await trust.issuer() } }
 
     /// Shows other credentials from now on, for the same client: its secret was changed.
     package func take(_ authentications: [ClientAuthentication]) {

@@ -37,6 +37,7 @@ package final class MeasuredConnection: ProviderConnection {
 
     package var facts: ProviderFacts { inner.facts }
     package var identity: (any IdentityCheck)? { inner.identity }
+    package var answeringIssuer: AnsweringIssuer { get async { await inner.answeringIssuer } }
 
     package func exchange(_ code: consuming AuthorizationCode, _ parameters: ExchangeParameters) async -> TokenOutcome {
         let start = time.monotonic

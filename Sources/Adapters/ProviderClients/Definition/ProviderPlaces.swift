@@ -30,18 +30,22 @@ package struct ProviderTrust: Sendable {
     package var places: ProviderPlaces?
     /// What verifies signed userinfo answers; nil where nothing does, and none is trusted.
     package var signedProfiles: (@Sendable (_ token: String) async -> SignedProfile)?
+    /// Whose authorization responses are taken.
+    package var issuer: @Sendable () async -> AnsweringIssuer
 
     package init(
         identity: (any IdentityCheck)?, places: ProviderPlaces?,
-        signedProfiles: (@Sendable (_ token: String) async -> SignedProfile)?
+        signedProfiles: (@Sendable (_ token: String) async -> SignedProfile)?,
+        issuer: @escaping @Sendable () async -> AnsweringIssuer
     ) {
         self.identity = identity
         self.places = places
         self.signedProfiles = signedProfiles
+        self.issuer = issuer
     }
 
     /// Of a provider without an issuer.
-    package static let none = ProviderTrust(identity: nil, places: nil, signedProfiles: nil)
+    package static let none = ProviderTrust(identity: nil, places: nil, signedProfiles: nil) { .notConfigured }
 }
 
 /// What became of a signed userinfo answer (OpenID Connect Core, section 5.3.2).

@@ -12,6 +12,8 @@ package indirect enum ConsentFailure: Error, Sendable, Equatable {
     case nonceRequired
     /// One was given and nobody can hold it against an ID token.
     case nonceUnchecked
+    /// The authorization response is of another issuer than the provider's: the code may be another provider's.
+    case otherIssuer
 
     // The record is at fault: it is not there, or its grant is gone.
     case notFound

@@ -4,6 +4,8 @@ package protocol ProviderConnection: Sendable {
     var facts: ProviderFacts { get }
     /// What verifies its ID tokens; nil where they are not looked at.
     var identity: (any IdentityCheck)? { get }
+    /// Who it is in the answers of its authorization endpoint (RFC 9207, section 2.4).
+    var answeringIssuer: AnsweringIssuer { get async }
 
     /// Spends a code. One request, listened to until `answer` and never sent again, but with the next client secret
     /// where the provider has refused ours, and so has taken nothing.
@@ -65,6 +67,15 @@ package final class ProviderFacts: Sendable {
         self.identity = identity
         self.revocationScope = revocationScope
     }
+}
+
+/// Whose name stands in the `iss` of authorization responses.
+package enum AnsweringIssuer: Sendable, Equatable {
+    case named(String)
+    /// The configuration names no issuer.
+    case notConfigured
+    /// The issuer cannot be asked now how it writes its name.
+    case unavailable
 }
 
 /// What the revocation of one token ends at a provider.

@@ -6,7 +6,7 @@ extension Problem {
     init(_ failure: ConsentFailure) {
         switch failure {
         case .unknownProvider, .unknownNotice, .environmentMismatch, .redirectURINotAllowed, .proofKeyRequired,
-            .nonceRequired, .nonceUnchecked:
+            .nonceRequired, .nonceUnchecked, .otherIssuer:
             self = Problem.ofRequest(failure)
         case .rateLimited(let delay):
             self = .rateLimited("server.limits.exchanges_per_subject", delay)
@@ -53,6 +53,9 @@ extension Problem {
         case .nonceUnchecked:
             return .invalidRequest(
                 "nonce: this provider's ID tokens are not verified, so it proves nothing; leave it out.")
+        case .otherIssuer:
+            return .invalidRequest(
+                "iss: the authorization response is not this provider's (RFC 9207); the code was not sent.")
         default:
             return Problem(
                 404, .unknownProvider, "The provider is not configured",

@@ -44,14 +44,16 @@ struct ExchangeBody {
                 code: try code(ExchangeBody.code(ofSDK: envelope)), providerName: provider, subject: subject,
                 parameters: ExchangeParameters(isSDKCode: true, redirectURI: nil, codeVerifier: nil),
                 environmentHint: try ExchangeBody.member("environment", ofClient: envelope),
-                client: try ExchangeBody.app(envelope), nonce: nil, notice: notice, caller: caller)
+                client: try ExchangeBody.app(envelope), nonce: nil, issuer: try ExchangeBody.issuer(ofSDK: envelope),
+                notice: notice, caller: caller)
         }
         let parameters = ExchangeParameters(
             isSDKCode: false, redirectURI: try text("redirect_uri", orQuery: false), codeVerifier: try verifier())
         return ExchangeRequest(
             code: try code(text("code", orQuery: false)), providerName: provider, subject: subject,
             parameters: parameters, environmentHint: nil, client: nil,
-            nonce: try text("nonce", orQuery: false).map(SecretText.init), notice: notice, caller: caller)
+            nonce: try text("nonce", orQuery: false).map(SecretText.init), issuer: try text("iss", orQuery: false),
+            notice: notice, caller: caller)
     }
 
     private func subject(of owner: Subject?) throws(Problem) -> Subject {
@@ -100,6 +102,12 @@ struct ExchangeBody {
             throw .invalidRequest("response.code: it must be a string.")
         }
         return code
+    }
+
+    private static func issuer(ofSDK envelope: JSONValue) throws(Problem) -> String? {
+        guard let value = envelope["response"]?["iss"], !value.isNull else { return nil }
+        guard let text = value.string else { throw .invalidRequest("response.iss: it must be a string.") }
+        return text
     }
 
     private static func app(_ envelope: JSONValue) throws(Problem) -> ClientApp? {

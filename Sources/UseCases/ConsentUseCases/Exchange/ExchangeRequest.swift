@@ -13,12 +13,15 @@ package struct ExchangeRequest: ~Copyable, Sendable {
     package let environmentHint: String?
     package let client: ClientApp?
     package let nonce: SecretText?
+    /// `iss` of the authorization response (RFC 9207), where it stood there.
+    package let issuer: String?
     package let notice: String?
     package let caller: CallerIdentity
 
     package init(
         code: consuming AuthorizationCode, providerName: String?, subject: Subject, parameters: ExchangeParameters,
-        environmentHint: String?, client: ClientApp?, nonce: SecretText?, notice: String?, caller: CallerIdentity
+        environmentHint: String?, client: ClientApp?, nonce: SecretText?, issuer: String?, notice: String?,
+        caller: CallerIdentity
     ) {
         self.code = code
         self.providerName = providerName
@@ -27,6 +30,7 @@ package struct ExchangeRequest: ~Copyable, Sendable {
         self.environmentHint = environmentHint
         self.client = client
         self.nonce = nonce
+        self.issuer = issuer
         self.notice = notice
         self.caller = caller
     }

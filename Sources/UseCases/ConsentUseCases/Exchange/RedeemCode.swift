@@ -54,6 +54,7 @@ package final class RedeemCode: Sendable {
         let facts = connection.facts
         let parameters = try directory.parameters(of: request, at: facts)
         let notice = try directory.notice(named: request.notice)
+        if let issuer = request.issuer { try await check(issuer, of: connection) }
         let nonce = request.nonce
         let subject = request.subject
         let subjectIndex = vault.index(of: subject)
@@ -83,6 +84,23 @@ package final class RedeemCode: Sendable {
             return redemption
         case (_, let outcome?):
             return try outcome.get()
+        }
+    }
+
+    /// A code of a response in another issuer's name may be another provider's, and is sent to nobody (RFC 9207, section
+    /// 2.4; RFC 9700, section 4.4).
+    private func check(_ issuer: String, of connection: any ProviderConnection) async throws(ConsentFailure) {
+        switch await connection.answeringIssuer {
+        case .notConfigured: return
+        case .unavailable: throw .providerUnavailable(retryAfter: ExchangeStep.retryDelay, nil)
+        case .named(let name):
+            // Byte for byte: Swift takes two spellings of one letter for the same.
+            guard name.utf8.elementsEqual(issuer.utf8) else {
+                work.log.warning(
+                    "an authorization response is of another issuer; its code is not sent",
+                    [Fact(.provider, connection.facts.key.name)])
+                throw .otherIssuer
+            }
         }
     }
 

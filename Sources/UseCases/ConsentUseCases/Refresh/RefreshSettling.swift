@@ -237,7 +237,7 @@ extension ConsentFailure {
         case .environmentMismatch: "environment_mismatch"
         case .redirectURINotAllowed: "redirect_uri_not_allowed"
         case .proofKeyRequired: "pkce_required"
-        case .nonceRequired, .nonceUnchecked: "invalid_request"
+        case .nonceRequired, .nonceUnchecked, .otherIssuer: "invalid_request"
         case .notFound: "not_found"
         case .consentEnded: "consent_ended"
         case .reauthorizationRequired: "reauthorization_required"

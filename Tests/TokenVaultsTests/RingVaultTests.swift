@@ -28,6 +28,13 @@ import TokenVaults
     func roundTrips() throws {
         let tokens = try vault.seal(sampleTokens, generation: 3, under: consentKey)
         #expect(try vault.openTokens(tokens, generation: 3, under: consentKey) == sampleTokens)
+        for nonce in ["n-canary", ""] {
+            var bound = sampleTokens
+            bound.nonce = SecretText(nonce)
+            let sealed = try vault.seal(bound, generation: 3, under: consentKey)
+            #expect(try vault.openTokens(sealed, generation: 3, under: consentKey) == bound)
+            #expect(Hexadecimal.text(of: sealed.bytes).contains(Hexadecimal.text(of: Array("n-canary".utf8))) == false)
+        }
         let profile = try vault.seal(sampleProfile, under: consentKey)
         #expect(try vault.openProfile(profile, under: consentKey) == sampleProfile)
         for text in ["user-42", "", "Zoë 🏖"] {

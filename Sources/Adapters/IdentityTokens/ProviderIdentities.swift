@@ -51,13 +51,14 @@ package final class ProviderIdentities: Sendable {
         }
     }
 
-    /// The ID token of a refresh of which no more than the person is known (section 12.2).
+    /// The ID token of a refresh of which no more than the person and the nonce are known (section 12.2).
     package func check(
-        refreshed idToken: SecretText, of subject: SecretText, accessToken: SecretText?, receivedAt: Instant
+        refreshed idToken: SecretText, _ known: FirstIdentity, accessToken: SecretText?, receivedAt: Instant
     ) async -> IdentityVerdict<IDToken> {
         await judge(idToken, policy, at: receivedAt) { token, rules, now throws(TokenFault) in
             let first = IDTokenAnchor(
-                issuer: rules.issuer, subject: subject.reveal(), audiences: nil, authorizedParty: nil, nonce: nil)
+                issuer: rules.issuer, subject: known.person.reveal(), audiences: nil, authorizedParty: nil,
+                nonce: known.nonce)
             return try rules.checkRefreshed(token, first, accessToken: accessToken, now: now)
         }
     }

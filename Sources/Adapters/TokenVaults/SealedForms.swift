@@ -3,13 +3,24 @@ internal import Consents
 
 extension TokenSet: SealedForm {
     func write(to form: inout FormWriter) {
+        writeTokens(to: &form)
+        form.text(5, nonce?.reveal())
+    }
+
+    init(from form: inout FormReader) throws(FormDamage) {
+        try self.init(tokensFrom: &form)
+        nonce = try form.text(5).map(SecretText.init)
+    }
+
+    /// The first four fields, which an answer's form has too.
+    func writeTokens(to form: inout FormWriter) {
         form.text(1, accessToken.reveal())
         form.text(2, tokenType)
         form.text(3, refreshToken?.reveal())
         form.text(4, idToken?.reveal())
     }
 
-    init(from form: inout FormReader) throws(FormDamage) {
+    init(tokensFrom form: inout FormReader) throws(FormDamage) {
         self.init(
             accessToken: SecretText(try form.text(1).orDamage()), tokenType: try form.text(2).orDamage(),
             refreshToken: try form.text(3).map(SecretText.init), idToken: try form.text(4).map(SecretText.init))

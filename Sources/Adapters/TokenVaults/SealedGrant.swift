@@ -36,7 +36,8 @@ extension KeptGrant: SealedForm {
 
 extension TokenAnswer {
     fileprivate func write(to form: inout FormWriter) {
-        tokens.write(to: &form)
+        // Whose ID token is not verified yet, and so has no nonce.
+        tokens.writeTokens(to: &form)
         form.texts(5, scopes?.names)
         form.integer(6, expiresIn)
         form.integer(7, refreshTokenExpiresIn)
@@ -45,7 +46,7 @@ extension TokenAnswer {
 
     fileprivate init(from form: inout FormReader) throws(FormDamage) {
         self.init(
-            tokens: try TokenSet(from: &form), scopes: try form.texts(5).map { ScopeSet($0) },
+            tokens: try TokenSet(tokensFrom: &form), scopes: try form.texts(5).map { ScopeSet($0) },
             expiresIn: try form.integer(6), refreshTokenExpiresIn: try form.integer(7),
             oddities: try form.texts(8) ?? [])
     }

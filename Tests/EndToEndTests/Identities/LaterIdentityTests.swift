@@ -22,6 +22,12 @@ struct LaterIdentityTests {
         Refreshed(testDescription: "none", event: nil) { $0.idToken = { _ in nil } },
         Refreshed(testDescription: "an empty one", event: nil) { $0.idToken = { _ in "" } },
         Refreshed(testDescription: "without a nonce", event: nil) { $0.withoutClaims = ["nonce"] },
+        Refreshed(testDescription: "another nonce", event: "security.id_token_refused") {
+            $0.claims["nonce"] = "nonce-canary-2"
+        },
+        Refreshed(testDescription: "a nonce that is no text", event: "security.id_token_refused") {
+            $0.claims["nonce"] = 1
+        },
         Refreshed(testDescription: "another person", event: "security.provider_subject_changed") {
             $0.claims["sub"] = "s-canary-2"
         },
@@ -52,6 +58,58 @@ struct LaterIdentityTests {
             #expect(
                 script.provider.requests.last { $0.line.contains("/token") }?.body.contains("refresh-canary-2") == true)
             #expect(script.count(of: "/revoke") == 0)
+        }
+    }
+
+    /// What the trail tells of the ID tokens of refreshes.
+    private static func refusals(_ gateway: TestGateway, _ id: String) async throws -> Int {
+        try await gateway.eventTypes(id).count { $0 == "security.id_token_refused" }
+    }
+
+    @Test("the nonce of the first ID token is that of every later one, however often the grant is refreshed")
+    func nonce() async throws {
+        let script = try OpenIDScript()
+        defer { script.provider.stop() }
+        try await TestGateway.with(provider: script.url, sections: script.settings()) { gateway async throws in
+            let id = try #require(try await gateway.exchange("c-canary-1", nonce: "nonce-canary-1").id)
+            for _ in 0..<2 { #expect(try await gateway.refresh(id).status == 200) }
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 0)
+            script.change { $0.claims["nonce"] = "nonce-canary-2" }
+            #expect(try await gateway.refresh(id).json["status"]?.string == "active")
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 1)
+            script.change { $0.claims["nonce"] = "nonce-canary-1" }
+            #expect(try await gateway.refresh(id).status == 200)
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 1)
+            // Another sign-in, which brings a refresh token: from now on its own.
+            script.change { $0.claims["nonce"] = "nonce-canary-3" }
+            #expect(try await gateway.exchange("c-canary-2", nonce: "nonce-canary-3").status == 200)
+            #expect(try await gateway.refresh(id).status == 200)
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 1)
+            // One that brings none: what is refreshed is still the one before.
+            script.change { behaviour in
+                behaviour.claims["nonce"] = "nonce-canary-4"
+                behaviour.answer["refresh_token"] = ""
+            }
+            #expect(try await gateway.exchange("c-canary-3", nonce: "nonce-canary-4").status == 200)
+            #expect(try await gateway.refresh(id).status == 200)
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 2)
+            script.change { $0.claims["nonce"] = "nonce-canary-3" }
+            #expect(try await gateway.refresh(id).status == 200)
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 2)
+            #expect(script.count(of: "/revoke") == 0)
+        }
+    }
+
+    @Test("where the first ID token had no nonce, one that comes later is passed over")
+    func noNonce() async throws {
+        let script = try OpenIDScript()
+        defer { script.provider.stop() }
+        script.change { $0.withoutClaims = ["nonce"] }
+        try await TestGateway.with(provider: script.url, sections: script.settings()) { gateway async throws in
+            let id = try #require(try await gateway.exchange("c-canary-1").id)
+            script.change { $0.withoutClaims = [] }
+            #expect(try await gateway.refresh(id).status == 200)
+            #expect(try await LaterIdentityTests.refusals(gateway, id) == 0)
         }
     }
 

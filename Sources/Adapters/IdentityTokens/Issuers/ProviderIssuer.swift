@@ -26,10 +26,10 @@ package final class ProviderIssuer: IdentityCheck {
     }
 
     package func checkRefreshed(
-        _ token: SecretText, of person: SecretText, accessToken: SecretText, receivedAt: Instant
+        _ token: SecretText, _ first: FirstIdentity, accessToken: SecretText, receivedAt: Instant
     ) async -> IDTokenVerdict {
         await verdict {
-            await $0.check(refreshed: token, of: person, accessToken: accessToken, receivedAt: receivedAt)
+            await $0.check(refreshed: token, first, accessToken: accessToken, receivedAt: receivedAt)
         }
     }
 
@@ -48,8 +48,8 @@ package final class ProviderIssuer: IdentityCheck {
         case .accepted(let found):
             .verified(
                 VerifiedIdentity(
-                    subject: SecretText(found.subject), issuer: found.issuer, authenticatedAt: found.authenticatedAt,
-                    attributes: await attributes(found.claims.json)))
+                    subject: SecretText(found.subject), issuer: found.issuer, nonce: found.nonce,
+                    authenticatedAt: found.authenticatedAt, attributes: await attributes(found.claims.json)))
         case .refused(.subject): .otherPerson
         case .refused(let fault): .invalid(reason: fault.description)
         case .cannotVerify(let algorithm): .cannotVerify(algorithm: algorithm)

@@ -90,7 +90,8 @@ package struct IDTokenRules: Sendable {
         if let accessToken { try checkHash(of: accessToken, in: token) }
         return IDToken(
             issuer: found, subject: subject, audiences: audiences, authorizedParty: party, issuedAt: issue,
-            expiresAt: expiry, authenticatedAt: try claims.instant(.authTime), claims: claims)
+            expiresAt: expiry, nonce: (try? claims.text(.nonce)).map(SecretText.init),
+            authenticatedAt: try claims.instant(.authTime), claims: claims)
     }
 
     private func checkAudience(_ claims: ClaimSet) throws(TokenFault) -> ([String], String?) {
@@ -130,6 +131,8 @@ package struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
     package let authorizedParty: String?
     package let issuedAt: Instant
     package let expiresAt: Instant
+    /// Nil too where it is no text: whoever asked with one has held it against the token before.
+    package let nonce: SecretText?
     package let authenticatedAt: Instant?
     package let claims: ClaimSet
 

@@ -5,10 +5,22 @@ package protocol IdentityCheck: Sendable {
     /// - Parameter accessToken: the one that came with it.
     func check(_ token: SecretText, _ asked: AskedIdentity, accessToken: SecretText) async -> IDTokenVerdict
     /// One that came with refreshed tokens.
-    /// - Parameter person: whom the grant is of, by the first ID token.
     func checkRefreshed(
-        _ token: SecretText, of person: SecretText, accessToken: SecretText, receivedAt: Instant
+        _ token: SecretText, _ first: FirstIdentity, accessToken: SecretText, receivedAt: Instant
     ) async -> IDTokenVerdict
+}
+
+/// What is kept of the ID token of a grant's exchange.
+package struct FirstIdentity: Sendable {
+    /// Whom the grant is of.
+    package var person: SecretText
+    /// Its nonce; nil where it had none, and one that comes later is passed over.
+    package var nonce: SecretText?
+
+    package init(person: SecretText, nonce: SecretText?) {
+        self.person = person
+        self.nonce = nonce
+    }
 }
 
 /// What the ID token of one exchange must answer to.
@@ -46,14 +58,19 @@ package struct VerifiedIdentity: Sendable {
     package var subject: SecretText
     /// `iss`.
     package var issuer: String
+    /// `nonce`, whether it was asked for here or not.
+    package var nonce: SecretText?
     /// `auth_time`, where it is told.
     package var authenticatedAt: Instant?
     /// What it tells of the person, not yet minimised; nil where the provider has a userinfo endpoint, which tells it.
     package var attributes: Profile?
 
-    package init(subject: SecretText, issuer: String, authenticatedAt: Instant?, attributes: Profile?) {
+    package init(
+        subject: SecretText, issuer: String, nonce: SecretText?, authenticatedAt: Instant?, attributes: Profile?
+    ) {
         self.attributes = attributes
         self.subject = subject
+        self.nonce = nonce
         self.issuer = issuer
         self.authenticatedAt = authenticatedAt
     }

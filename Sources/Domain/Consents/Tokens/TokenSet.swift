@@ -7,6 +7,9 @@ package struct TokenSet: Sendable, Equatable {
     /// The ID token of the code exchange. In a record only one that nobody could verify: then no profile is trusted that
     /// comes with these tokens. One that was verified is not kept.
     package var idToken: SecretText?
+    /// The nonce of the ID token that came with the refresh token's code, once that is verified: a later one has the same
+    /// or none (OpenID Connect Core, section 12.2).
+    package var nonce: SecretText?
 
     package init(accessToken: SecretText, tokenType: String, refreshToken: SecretText?, idToken: SecretText?) {
         self.accessToken = accessToken

@@ -50,6 +50,8 @@ struct GrantDraft: Sendable {
             let kept = try vault.openTokens(sealed, generation: live.record.generation, under: key)
             tokens.refreshToken = kept.refreshToken
             isReused = kept.refreshToken != nil
+            // What comes with it later belongs to the sign-in that it is of.
+            if isReused { tokens.nonce = kept.nonce }
         }
         let refreshable = tokens.refreshToken != nil
         let generation = live.record.generation + 1

@@ -9,7 +9,7 @@ extension SettleGrant {
 
     private enum Person {
         /// By an ID token, with what that tells of the person where no userinfo endpoint does.
-        case known(SecretText, Profile?)
+        case known(VerifiedIdentity)
         /// No ID token came, and none is required: userinfo tells.
         case untold
         case unverified(algorithm: String)
@@ -37,20 +37,20 @@ extension SettleGrant {
             return try await place(grant, of: code, facts: connection.facts, fetched)
         }
         let granted = grant.answer.scopes ?? grant.requested
-        if case .known(let subject, let told?) = person {
-            let fetched = FetchedProfile(told: told, of: subject, granted: granted, by: connection)
-            return try await place(grant.withoutIDToken, of: code, facts: connection.facts, fetched)
+        if case .known(let found) = person, let told = found.attributes {
+            let fetched = FetchedProfile(told: told, of: found.subject, granted: granted, by: connection)
+            return try await place(grant.verified(as: found), of: code, facts: connection.facts, fetched)
         }
         var fetched = await ProfileFetch(time: time).fetch(
             with: grant.answer.tokens.accessToken, from: connection, granted: granted, until: deadline)
-        guard case .known(let subject, _) = person else {
+        guard case .known(let found) = person else {
             return try await place(grant, of: code, facts: connection.facts, fetched)
         }
-        fetched = fetched.held(against: subject)
+        fetched = fetched.held(against: found.subject)
         if fetched.doubt == .otherPerson {
             throw try await refusal(grant, code, "the userinfo's sub is not the ID token's")
         }
-        return try await place(grant.withoutIDToken, of: code, facts: connection.facts, fetched)
+        return try await place(grant.verified(as: found), of: code, facts: connection.facts, fetched)
     }
 
     /// Whom the grant is of; the keys are asked for again until the deadline.
@@ -68,7 +68,7 @@ extension SettleGrant {
         while true {
             let verdict = await identity.check(token, asked, accessToken: grant.answer.tokens.accessToken)
             switch verdict {
-            case .verified(let found): return .known(found.subject, found.attributes)
+            case .verified(let found): return .known(found)
             case .invalid(let reason): throw try await refusal(grant, code, reason)
             case .otherPerson: throw try await refusal(grant, code, "sub is another one than before")
             case .cannotVerify(let algorithm):
@@ -128,9 +128,10 @@ extension SettleGrant {
 
 extension KeptGrant {
     /// The same without its ID token, which has been verified and has told all that is kept of it.
-    fileprivate var withoutIDToken: KeptGrant {
+    fileprivate func verified(as found: VerifiedIdentity) -> KeptGrant {
         var answer = answer
         answer.tokens.idToken = nil
+        answer.tokens.nonce = found.nonce
         return KeptGrant(
             answer: answer, provider: provider, issuer: issuer, subject: subject, requested: requested, client: client,
             notice: notice, caller: caller, requestID: requestID, issuedAt: issuedAt, identity: identity)

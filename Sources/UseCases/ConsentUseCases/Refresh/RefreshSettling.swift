@@ -141,6 +141,7 @@ final class RefreshSettling: Sendable {
         tokens.refreshToken = tokens.refreshToken ?? grant.refreshToken
         // What the first one has told stays; this one is only held against it.
         tokens.idToken = grant.tokens.idToken
+        tokens.nonce = grant.tokens.nonce
         return tokens
     }
 

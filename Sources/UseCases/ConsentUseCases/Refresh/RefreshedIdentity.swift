@@ -25,7 +25,8 @@ extension RefreshSettling {
             let person = try? flight.vault.openText(sealed, as: .providerSubject, under: grant.key)
         else { return .same(nil) }
         let verdict = await identity.checkRefreshed(
-            token, of: person, accessToken: answer.tokens.accessToken, receivedAt: receivedAt)
+            token, FirstIdentity(person: person, nonce: grant.tokens.nonce), accessToken: answer.tokens.accessToken,
+            receivedAt: receivedAt)
         switch verdict {
         case .verified(let found): return .same(found.attributes)
         case .invalid(let reason):

@@ -168,7 +168,7 @@ struct UserCallerTests {
             }
             #expect(script.provider.requests.isEmpty)
             #expect(stranger.server.requests.isEmpty, "an address in a token is followed")
-            #expect(issuer.server.requests.count == 1, "forged tokens have the keys fetched again and again")
+            #expect(issuer.server.requests.count == 2, "forged tokens have the keys fetched again and again")
         }
     }
 
@@ -185,6 +185,8 @@ struct UserCallerTests {
             ("a control character", ["sub": "a\u{1}b"]),
             ("a long subject", ["sub": JSONValue(String(repeating: "s", count: 300))]),
             ("exp as a text", ["exp": JSONValue("\(now + 60)")]),
+            ("bound to a key of DPoP", ["cnf": ["jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"]]),
+            ("bound to a certificate", ["cnf": ["x5t#S256": "bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"]]),
         ]
         let headers: [(String, JSONValue)] = [
             ("another kind of token", ["typ": "dpop+jwt"]), ("a logout token", ["typ": "logout+jwt"]),
@@ -245,12 +247,10 @@ struct UserCallerTests {
         }
     }
 
-    @Test("keys that are held go on while the issuer is down; others are failed logins, and fetch nothing")
+    @Test("keys that are held go on whatever strangers show; they are failed logins, and have the keys fetched once")
     func heldKeys() async throws {
         try await UserCallerTests.with(limits: "failed_logins_per_address: 2/10m") { gateway, issuer, _ in
             let ada = issuer.session(of: "ada")
-            #expect(try await gateway.call(.get, "/v1/consents", key: ada).status == 200)
-            issuer.set(isDown: true)
             #expect(try await gateway.call(.get, "/v1/consents", key: ada).status == 200)
             var statuses: [Int] = []
             let headers: [JSONValue] = (0..<20).map { ["kid": JSONValue("other-\($0)")] } + [["alg": "RS256"]]
@@ -258,10 +258,34 @@ struct UserCallerTests {
                 let unknown = issuer.session(of: "ada", header: header)
                 statuses.append(try await gateway.call(.get, "/v1/consents", key: unknown).status)
             }
-            // Its keys were fetched a moment ago: the address that shows others is told to wait, and nobody else.
+            // The first one has them looked for anew: the address that shows others is told to wait, and nobody else.
             #expect(statuses == [401, 401] + Array(repeating: 429, count: 19))
+            issuer.set(isDown: true)
             #expect(try await gateway.call(.get, "/v1/consents", key: ada).status == 200)
-            #expect(issuer.server.requests.count == 1)
+            #expect(issuer.server.requests.count == 2)
+        }
+    }
+
+    @Test("an issuer's new key opens the door a moment after the old ones were fetched; while it is down it is 503")
+    func newKey() async throws {
+        let next = try MerchantIssuer(keyID: "k2")
+        defer { next.server.stop() }
+        try await UserCallerTests.with { gateway, issuer, _ async throws in
+            let (old, new) = (issuer.session(of: "ada"), next.session(of: "ada"))
+            #expect(try await gateway.call(.get, "/v1/consents", key: old).status == 200)
+            issuer.publish([next])
+            #expect(try await gateway.call(.get, "/v1/consents", key: new).status == 200)
+            #expect(try await gateway.call(.get, "/v1/consents", key: old).status == 401)
+            #expect(issuer.server.requests.count == 2)
+        }
+        try await UserCallerTests.with { gateway, issuer, _ async throws in
+            #expect(try await gateway.call(.get, "/v1/consents", key: issuer.session(of: "ada")).status == 200)
+            issuer.set(isDown: true)
+            for _ in 0..<2 {
+                let answer = try await gateway.call(.get, "/v1/consents", key: next.session(of: "ada"))
+                #expect(answer.status == 503 && answer.code == "provider_unavailable")
+            }
+            #expect(issuer.server.requests.count == 2)
         }
     }
 

@@ -83,6 +83,17 @@ private func verified(_ claims: JSONValue) throws -> VerifiedToken {
         #expect(try outcome(["exp": JSONValue(seconds + 86_400)], rules) == .success("shop:u1"))
     }
 
+    @Test("a session that is bound to a key is none, whatever the way in which it names the key")
+    func bound() throws {
+        let keys: [JSONValue] = [
+            ["jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"],
+            ["x5t#S256": "bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"], ["jwk": ["kty": "EC"]], ["kid": "k1"],
+            ["other": 1], [:], "text", false,
+        ]
+        for key in keys { #expect(try outcome(["cnf": key], rules) == .failure(.boundToKey)) }
+        #expect(try outcome(["cnf": nil], rules) == .success("shop:u1"))
+    }
+
     @Test("HS256 is never a caller's, and the configured type is required")
     func policy() throws {
         #expect(rules.policy.algorithms == [.es256] && rules.policy.secret == nil)

@@ -100,7 +100,10 @@ struct ClientAuthenticationSettingsTests {
             ([tls], "client_certificate: is missing"), ([tls, "client_certificate: c.pem", secret], "is never sent"),
             ([secret, key], "private_key: is not used"),
             ([secret, "assertion_audience: token_endpoint"], "assertion_audience: belongs to"),
-            (["token_endpoint_auth_method: none"], nil),
+            (["token_endpoint_auth_method: none"], nil), (["token_endpoint_auth_method: none", "pkce: required"], nil),
+            (["token_endpoint_auth_method: none", "pkce: optional"], "pkce: a client that shows no secret must use"),
+            (["token_endpoint_auth_method: none", "pkce: unsupported"], "pkce: a client that shows no secret must"),
+            ([secret, "pkce: unsupported"], nil),
             (["token_endpoint_auth_method: none", secret], "client_secret: is never sent"),
         ]
         for (lines, expected) in rows {

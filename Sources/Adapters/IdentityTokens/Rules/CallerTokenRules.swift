@@ -52,6 +52,8 @@ package struct CallerTokenRules: Sendable {
             expiry <= now.advanced(by: Self.longestLife + TokenTimes.skew)
             && (issue.map { expiry <= $0.advanced(by: Self.longestLife) } ?? true)
         guard isShort else { throw .lifetime }
+        // Taken as a bearer token it would be worth to a thief what its issuer has kept from thieves.
+        guard !claims.has(.cnf) else { throw .boundToKey }
         guard let name = try claims.text(subjectClaim, as: .configuredSubject) else {
             throw .missing(.configuredSubject)
         }

@@ -62,6 +62,8 @@ package enum TokenFault: Error, Sendable, Equatable {
     case subject
     /// `exp` is further away than allowed.
     case lifetime
+    /// `cnf` (RFC 7800): it is of use only to whoever proves to have a key, which nobody can here.
+    case boundToKey
 
     /// Whether keys were tried and none has made it.
     var isOfSignature: Bool {
@@ -82,7 +84,7 @@ package enum TokenFault: Error, Sendable, Equatable {
 
 /// The claims that are looked at.
 package enum TokenClaim: String, Sendable {
-    case iss, sub, aud, azp, exp, nbf, iat, nonce
+    case iss, sub, aud, azp, exp, nbf, iat, nonce, cnf
     case atHash = "at_hash"
     case authTime = "auth_time"
     /// The one that the configuration names for the person.
@@ -124,6 +126,7 @@ extension TokenFault: CustomStringConvertible {
         case .authenticationTooOld: "auth_time is longer ago than asked"
         case .subject: "sub is another one than before"
         case .lifetime: "exp is further away than allowed"
+        case .boundToKey: "cnf binds the token to a key, and nobody can prove here to have it"
         }
     }
 }

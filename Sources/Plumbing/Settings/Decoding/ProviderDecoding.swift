@@ -59,6 +59,13 @@ extension ProviderSettings {
         if nonce == .required, idToken == .ignored {
             section.fail("nonce", "stands in ID tokens, which id_token: ignored does not look at; leave it out")
         }
+        // RFC 9700, section 2.1.1: without either, whoever finds a code can have it exchanged.
+        if client.authentication == .none, pkce != .required {
+            section.fail(
+                section.has("pkce") ? "pkce" : "token_endpoint_auth_method",
+                "a client that shows no secret must use PKCE: write pkce: required, or another "
+                    + "token_endpoint_auth_method")
+        }
         guard idTokenAlgorithms.contains("HS256") else { return }
         let isShort = client.secrets.contains { $0.reveal().utf8.count < 32 }
         if section.context.readsSecrets, client.secrets.isEmpty || isShort {

@@ -116,6 +116,24 @@ struct ConsentTests {
         #expect(try await store.consent(older)?.record.status == .superseded)
     }
 
+    @Test("tokens are sealed again only where they are those that were read", arguments: StoreKind.allCases)
+    func sealedAgain(_ kind: StoreKind) async throws {
+        let store = try StorePlace(kind).open()
+        let id = try await store.keepConsent().id
+        var write = Make.profile(id, providerSubject: nil, status: .pending)
+        write.tokens = ProfileWrite.SealedAgain(generation: 2, sealed: Make.sealed("others"))
+        let before = try #require(try await store.consent(id))
+        #expect(try await store.saveProfile(write) == .generationMoved)
+        let untouched = try #require(try await store.consent(id))
+        #expect(untouched.text == before.text)
+        write.tokens = ProfileWrite.SealedAgain(generation: 1, sealed: Make.sealed("the same, sealed again"))
+        #expect(try await store.saveProfile(write) == .saved)
+        let found = try #require(try await store.consent(id))
+        #expect(found.tokens?.text == "the same, sealed again")
+        #expect(found.record.generation == 1 && found.record.profileStatus == .pending)
+        #expect(found.record.timing == before.record.timing && found.record.status == before.record.status)
+    }
+
     @Test("a provider subject never changes", arguments: StoreKind.allCases)
     func providerSubject(_ kind: StoreKind) async throws {
         let store = try StorePlace(kind).open()

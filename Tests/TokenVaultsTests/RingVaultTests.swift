@@ -31,6 +31,7 @@ import TokenVaults
         for nonce in ["n-canary", ""] {
             var bound = sampleTokens
             bound.nonce = SecretText(nonce)
+            bound.laterIDToken = SecretText("eyJhbGciOi.later.token")
             let sealed = try vault.seal(bound, generation: 3, under: consentKey)
             #expect(try vault.openTokens(sealed, generation: 3, under: consentKey) == bound)
             #expect(Hexadecimal.text(of: sealed.bytes).contains(Hexadecimal.text(of: Array("n-canary".utf8))) == false)

@@ -16,6 +16,7 @@ extension WritingRules {
         guard let state = try ConsentState(write.id, isHeld: true, in: connection), state.status.isLive else {
             return .ended
         }
+        if let again = write.tokens, again.generation != state.generation { return .generationMoved }
         guard let found = write.providerSubject, found.index != state.providerSubjectIndex else {
             try save(write, in: connection)
             return .saved
@@ -44,6 +45,7 @@ extension WritingRules {
         try connection.run(
             ProfileQueries.save, write.status.rawValue, write.profile, write.fetchedAt, write.providerSubject?.index,
             write.providerSubject?.sealed, write.at, write.id)
+        if let again = write.tokens { try connection.run(ProfileQueries.sealAgain, again.sealed, write.id) }
         try append(write.events, to: write.id, in: connection)
     }
 
@@ -68,6 +70,9 @@ private enum ProfileQueries {
             provider_subject_sealed = coalesce(provider_subject_sealed, ?), updated_at = ?
         WHERE id = ?
         """)
+    /// No other tokens: the generation stays, and so does all that hangs on it.
+    static let sealAgain = SQLQuery(
+        "UPDATE consents SET tokens_sealed = ? WHERE id = ? AND tokens_sealed IS NOT NULL")
     static let supersede = SQLQuery(
         """
         UPDATE consents SET status = 'superseded', status_reason = NULL, superseded_by = ?, tokens_sealed = NULL,

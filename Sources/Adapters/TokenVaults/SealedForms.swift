@@ -5,11 +5,13 @@ extension TokenSet: SealedForm {
     func write(to form: inout FormWriter) {
         writeTokens(to: &form)
         form.text(5, nonce?.reveal())
+        form.text(6, laterIDToken?.reveal())
     }
 
     init(from form: inout FormReader) throws(FormDamage) {
         try self.init(tokensFrom: &form)
         nonce = try form.text(5).map(SecretText.init)
+        laterIDToken = try form.text(6).map(SecretText.init)
     }
 
     /// The first four fields, which an answer's form has too.

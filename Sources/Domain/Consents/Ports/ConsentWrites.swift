@@ -78,6 +78,19 @@ package struct ProfileWrite: Sendable {
     package var superseding: EventDraft
     /// What happens where the provider subject is new and another subject's.
     package var sharing: SharedSubjectRule?
+    /// The same tokens with or without an ID token that nobody could judge yet; nil leaves what is there.
+    package var tokens: SealedAgain?
+
+    /// Tokens of one generation, sealed another time.
+    package struct SealedAgain: Sendable {
+        package var generation: Int64
+        package var sealed: SealedBytes
+
+        package init(generation: Int64, sealed: SealedBytes) {
+            self.generation = generation
+            self.sealed = sealed
+        }
+    }
 
     package init(
         id: ConsentID, status: ProfileStatus, profile: SealedBytes?, fetchedAt: Instant?,
@@ -106,6 +119,8 @@ package enum ProfileAnswer: Sendable, Equatable {
     case providerSubjectDiffers
     /// Not saved: another subject's live record has the provider subject, which the rule refuses.
     case sharedSubject
+    /// Not saved: other tokens are there than those that were sealed again.
+    case generationMoved
     /// Not saved: the record has ended, or is not there.
     case ended
 }

@@ -10,6 +10,9 @@ package struct TokenSet: Sendable, Equatable {
     /// The nonce of the ID token that came with the refresh token's code, once that is verified: a later one has the same
     /// or none (OpenID Connect Core, section 12.2).
     package var nonce: SecretText?
+    /// The ID token that came with these tokens at a refresh, while its issuer's keys could not be had: whoever asks for
+    /// the profile with them looks at it first.
+    package var laterIDToken: SecretText?
 
     package init(accessToken: SecretText, tokenType: String, refreshToken: SecretText?, idToken: SecretText?) {
         self.accessToken = accessToken

@@ -13,15 +13,17 @@ struct ProfileKeeping: Sendable {
     ///   - stored: the record as it was read.
     ///   - key: its key.
     ///   - sharing: what happens where the person is another subject's as well.
+    ///   - tokens: the record's, where an ID token beside them is judged by now.
     /// - Returns: whether it was kept.
     func keep(
         _ fetched: FetchedProfile, in stored: StoredConsent, _ key: ConsentKey, sharing: SharedSubjectRule?,
-        caller: CallerIdentity
+        tokens: ProfileWrite.SealedAgain?, caller: CallerIdentity
     ) async -> Bool {
         let id = stored.record.id
         do {
             var write = try write(fetched, stored, key, caller)
             write.sharing = sharing
+            write.tokens = tokens
             let answer = try await store.saveProfile(write)
             switch answer {
             case .providerSubjectDiffers:
@@ -30,7 +32,7 @@ struct ProfileKeeping: Sendable {
             case .sharedSubject:
                 log.error("a provider names a person who is another subject's", [Fact(.consentID, "\(id)")])
                 try await store.append(event(.providerSubjectShared, caller), to: id)
-            case .ended: break
+            case .ended, .generationMoved: break
             case .saved, .superseded, .gaveWay: return true
             }
         } catch {

@@ -62,7 +62,7 @@ package final class ReadProfile: Sendable {
         if !isFresh(first.record, limit, at: askedAt), first.record.status.isGrantHeld, let connection {
             let deadline = time.monotonic + connection.facts.timeouts.total
             _ = await flights.share(id, owner: nil, until: deadline) {
-                await self.fetch(id, from: connection, caller: caller, until: deadline)
+                await self.fetch(id, from: connection, olderThan: limit, caller: caller, until: deadline)
             }
             current = try await stored(id)
             try checkReadable(current.record)
@@ -85,7 +85,8 @@ package final class ReadProfile: Sendable {
         else { return false }
         let deadline = time.monotonic + connection.facts.timeouts.total
         _ = await flights.share(id, owner: nil, until: deadline) {
-            await self.fetch(id, from: connection, caller: caller, until: deadline)
+            await self.fetch(
+                id, from: connection, olderThan: connection.facts.profileMaxAge, caller: caller, until: deadline)
         }
         return (try? await stored(id))?.record.profileStatus != .pending
     }
@@ -134,8 +135,10 @@ package final class ReadProfile: Sendable {
     }
 
     /// Asks userinfo, with a token that still works; what fails leaves what is held.
+    /// - Parameter limit: younger attributes are left as they are, where nothing but their ID token was waited for.
     private func fetch(
-        _ id: ConsentID, from connection: any ProviderConnection, caller: CallerIdentity, until deadline: Duration
+        _ id: ConsentID, from connection: any ProviderConnection, olderThan limit: Duration, caller: CallerIdentity,
+        until deadline: Duration
     ) async -> Bool {
         do {
             var current = try await stored(id)
@@ -155,15 +158,42 @@ package final class ReadProfile: Sendable {
             let tokens = try vault.openTokens(sealed, generation: current.record.generation, under: key)
             // Of a grant whose ID token nobody could verify no profile is trusted.
             if connection.identity != nil, current.providerSubject == nil, tokens.idToken != nil { return false }
-            let fetched = await ProfileFetch(time: time).fetch(
-                with: tokens.accessToken, from: connection, granted: current.record.granted, until: deadline)
-            guard fetched.isNews(to: current.record), fetched.names(personOf: connection) else { return false }
-            let keeping = ProfileKeeping(store: store, vault: vault, time: time, log: log)
-            return await keeping.keep(
-                fetched, in: current, key, sharing: connection.facts.identity.sharing, caller: caller)
+            return await fetch(
+                current, key, tokens, from: connection, olderThan: limit, caller: caller, until: deadline)
         } catch {
             return false
         }
+    }
+
+    /// The same of a record whose tokens may be used for it, once the ID token that waits with them is judged.
+    private func fetch(
+        _ stored: StoredConsent, _ key: ConsentKey, _ tokens: TokenSet, from connection: any ProviderConnection,
+        olderThan limit: Duration, caller: CallerIdentity, until deadline: Duration
+    ) async -> Bool {
+        let granted = stored.record.granted
+        let keeping = ProfileKeeping(store: store, vault: vault, time: time, log: log)
+        var (told, judged): (FetchedProfile?, ProfileWrite.SealedAgain?)
+        if let identity = connection.identity, let waiting = tokens.laterIDToken {
+            let later = LaterIdentity(keeping, of: stored, tokens, key, caller)
+            guard case .good(let person) = await later.look(at: waiting, by: identity) else { return false }
+            if let fetchedAt = stored.record.profileFetchedAt, fetchedAt.duration(to: time.now) <= limit {
+                return await later.settle(as: .current, [])
+            }
+            judged = later.tokens
+            told = person.flatMap { told in
+                told.providerSubject.map { FetchedProfile(told: told, of: $0, granted: granted, by: connection) }
+            }
+        }
+        let fetched: FetchedProfile
+        if let told {
+            fetched = told
+        } else {
+            fetched = await ProfileFetch(time: time).fetch(
+                with: tokens.accessToken, from: connection, granted: granted, until: deadline)
+        }
+        guard fetched.isNews(to: stored.record), fetched.names(personOf: connection) else { return false }
+        return await keeping.keep(
+            fetched, in: stored, key, sharing: connection.facts.identity.sharing, tokens: judged, caller: caller)
     }
 
     /// Whether the provider has asked to be left alone for a while, whoever heard it: what is held must do.

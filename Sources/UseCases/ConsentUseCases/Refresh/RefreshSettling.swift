@@ -40,7 +40,7 @@ final class RefreshSettling: Sendable {
             }
             switch kept {
             case .stored(.written), .stored(.alreadyWritten), .stored(.verdictHeld):
-                if case .same(let told) = await person(of: answer, receivedAt: write.at) {
+                if case .same(let told) = await person(of: answer, with: tokens, saved: write) {
                     await enrich(write, accessToken: answer.tokens.accessToken, told)
                 }
                 return .success(
@@ -185,7 +185,8 @@ final class RefreshSettling: Sendable {
         guard fetched.isNews(to: stored.record), fetched.names(personOf: grant.connection) else { return }
         let keeping = ProfileKeeping(store: flight.store, vault: flight.vault, time: flight.time, log: flight.log)
         _ = await keeping.keep(
-            fetched, in: stored, grant.key, sharing: grant.connection.facts.identity.sharing, caller: caller)
+            fetched, in: stored, grant.key, sharing: grant.connection.facts.identity.sharing, tokens: nil,
+            caller: caller)
     }
 
     /// Tokens that came after the person had withdrawn are not stored: they go the way of the others, the new one first.

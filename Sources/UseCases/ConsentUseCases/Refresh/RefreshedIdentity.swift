@@ -14,8 +14,12 @@ extension RefreshSettling {
     /// Looks at the ID token that came with refreshed tokens, once those are saved (OpenID Connect Core, section 12.2).
     ///
     /// What fails here costs no token: the trail tells, and no profile is asked for this time. None, or an empty one,
-    /// leaves all as it was told by the first.
-    func person(of answer: TokenAnswer, receivedAt: Instant) async -> RefreshedPerson {
+    /// leaves all as it was told by the first. One that cannot be judged yet stays with the tokens until they are refreshed:
+    /// it is looked at before the profile is asked for with them (``LaterIdentity``).
+    /// - Parameters:
+    ///   - tokens: what was saved.
+    ///   - write: how.
+    func person(of answer: TokenAnswer, with tokens: TokenSet, saved write: TokenWrite) async -> RefreshedPerson {
         guard let identity = grant.connection.identity else { return .same(nil) }
         // One that nobody could verify came with the code.
         guard grant.tokens.idToken == nil else { return .doubtful }
@@ -26,7 +30,7 @@ extension RefreshSettling {
         else { return .same(nil) }
         let verdict = await identity.checkRefreshed(
             token, FirstIdentity(person: person, nonce: grant.tokens.nonce), accessToken: answer.tokens.accessToken,
-            receivedAt: receivedAt)
+            receivedAt: write.at)
         switch verdict {
         case .verified(let found): return .same(found.attributes)
         case .invalid(let reason):
@@ -40,7 +44,25 @@ extension RefreshSettling {
             return .same(nil)
         case .keysUnavailable(let reason):
             flight.log.warning("the keys of an issuer cannot be had", facts + [Fact(.reason, reason)])
-            return .same(nil)
+            await setAside(token, beside: tokens, generation: write.expectedGeneration + 1)
+            return .doubtful
+        }
+    }
+
+    /// Keeps it sealed with its tokens, and has the profile wait for it.
+    private func setAside(_ idToken: SecretText, beside saved: TokenSet, generation: Int64) async {
+        var tokens = saved
+        tokens.laterIDToken = idToken
+        do {
+            var write = ProfileWrite(
+                id: claim.id, status: .pending, profile: nil, fetchedAt: nil, providerSubject: nil,
+                at: flight.time.now, events: [], superseding: event(.superseded))
+            write.tokens = ProfileWrite.SealedAgain(
+                generation: generation,
+                sealed: try flight.vault.seal(tokens, generation: generation, under: grant.key))
+            _ = try await flight.store.saveProfile(write)
+        } catch {
+            flight.log.warning("an ID token could not be kept for later", facts + [Fact(.reason, "\(error)")])
         }
     }
 

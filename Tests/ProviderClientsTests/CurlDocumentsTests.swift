@@ -14,7 +14,7 @@ private func fetch(_ path: String = "/keys", _ reply: ScriptedReply) async throw
     let loop = try EventLoop.start(name: "test")
     defer { loop.stop() }
     let client = try CurlClient(loop: loop, configuration: CurlConfiguration())
-    let documents = CurlDocuments(connectTimeout: .seconds(5), timeout: .seconds(10)) { client }
+    let documents = CurlDocuments(connectTimeout: .seconds(5), timeout: .seconds(10), clock: nil) { client }
     let answer = await documents.get(ProviderURL(text: provider.url + path, addresses: .any))
     await client.stop()
     return (answer, provider.requests.first?.text ?? "")
@@ -56,10 +56,37 @@ private func word(_ answer: DocumentAnswer) -> String {
         let loop = try EventLoop.start(name: "test")
         defer { loop.stop() }
         let client = try CurlClient(loop: loop, configuration: CurlConfiguration())
-        let documents = CurlDocuments(connectTimeout: .seconds(5), timeout: .seconds(10)) { client }
+        let documents = CurlDocuments(connectTimeout: .seconds(5), timeout: .seconds(10), clock: nil) { client }
         let answer = await documents.get(ProviderURL(text: provider.url + "/", addresses: .publicOnly))
         await client.stop()
         #expect(word(answer) == "\(DocumentFault.notSent(.refusedAddress))")
         #expect(provider.requests.isEmpty)
     }
+
+    @Test("a provider's clock is where its documents say, less the time that a cache has held them")
+    func clock() {
+        // Sun, 06 Nov 1994 08:49:37 GMT.
+        let clock = ProviderClock(time: StoppedTime(now: Instant(milliseconds: 784_111_777_500)))
+        #expect(clock.offset == nil)
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        for (told, age, expected) in [
+            (date, nil, Int64(0)), ("Sun, 06 Nov 1994 08:59:37 GMT", nil, 600), (date, "90", 90),
+            ("Sun, 06 Nov 1994 08:48:07 GMT", "90", 0), ("Sun, 06 Nov 1994 08:48:07 GMT", nil, -90),
+            (date, "-5", 0), (date, "99999999999", 0), (date, "x", 0),
+        ] as [(String, String?, Int64)] {
+            clock.hear(date: told, age: age)
+            #expect(clock.offset == .seconds(expected), "\(told) \(age ?? "")")
+        }
+        for odd in [nil, "", "now", "784111777"] as [String?] {
+            clock.hear(date: odd, age: nil)
+            #expect(clock.offset == .seconds(0), "\(odd ?? "")")
+        }
+    }
+}
+
+private struct StoppedTime: Timekeeper {
+    let now: Instant
+    var monotonic: Duration { .zero }
+    var sinceBoot: Duration { .zero }
+    func sleep(until monotonic: Duration) async throws(CancellationError) {}
 }

@@ -55,7 +55,7 @@ struct Gateway: Sendable {
     private let journal: FileJournal
     private let connections: [CurlProviderConnection]
     /// By the provider's name.
-    private let issuers: [String: ProviderIssuers]
+    let issuers: [String: ProviderIssuers]
     private let clients: [CurlClient]
     /// Of the providers with `tls_client_auth`, by their names.
     private let identities: [String: CurlClientIdentity]

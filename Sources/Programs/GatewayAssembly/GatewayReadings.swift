@@ -5,6 +5,7 @@ import Consents
 import NativeHTTPServer
 import NativeSystem
 import Observability
+import ProviderClients
 
 /// The two listeners as the metrics page finds them: it is made before they listen.
 struct ListenerSlots: Sendable {
@@ -53,6 +54,15 @@ enum GatewayReadings {
         }
     }
 
+    /// Where each provider's clock is, as far as its issuer has told.
+    static func clocks(_ gateway: Gateway) -> [MetricReading] {
+        gateway.issuers.map { name, issuer in
+            MetricReading(.providerClockOffset, [name]) { [clock = issuer.clock] in
+                clock.offset.map { Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 }
+            }
+        }
+    }
+
     static func all(_ place: Workplace, _ gateway: Gateway, _ slots: ListenerSlots, _ readiness: ReadinessCheck)
         -> [MetricReading]
     {
@@ -68,7 +78,7 @@ enum GatewayReadings {
                 },
             ]
         }
-        return listeners + due(place, gateway) + blocked(place, gateway) + [
+        return listeners + due(place, gateway) + blocked(place, gateway) + clocks(gateway) + [
             MetricReading(.flights, [MetricFlight.exchange.rawValue]) { Double(await redeem.flightsUnderWay) },
             MetricReading(.flights, [MetricFlight.refresh.rawValue]) { Double(await refresh.flightsUnderWay) },
             MetricReading(.storeReady, []) { await readiness.isReady() ? 1 : 0 },

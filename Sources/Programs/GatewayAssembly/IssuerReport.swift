@@ -3,6 +3,7 @@ import CommandLineEdge
 import Consents
 import IdentityTokens
 import NativeJOSE
+import ProviderClients
 import Settings
 
 /// What a provider's issuer tells of itself, held against the configuration: a line each.
@@ -29,7 +30,18 @@ struct IssuerReport: Sendable {
             }
         }
         if settings.idToken != .ignored { findings += await signatures(told) }
+        if let difference = clockDifference { findings.append(difference) }
         return findings
+    }
+
+    /// Nil where nobody would notice: ID tokens may be off by 60 seconds.
+    private var clockDifference: CheckFinding? {
+        guard settings.idToken != .ignored, let offset = issuers.clock.offset?.components.seconds, abs(offset) > 30
+        else { return nil }
+        return finding(
+            .warning,
+            "clock: the provider's is \(abs(offset)) s \(offset > 0 ? "ahead of" : "behind") ours; ID tokens that are off "
+                + "by over 60 s are refused")
     }
 
     private func places(_ metadata: ProviderMetadata) -> [CheckFinding] {
@@ -64,6 +76,10 @@ struct IssuerReport: Sendable {
         ]
         if settings.pkce == .required, !metadata.hasS256 {
             findings.append(finding(.warning, "pkce: the provider does not tell that it takes S256"))
+        }
+        if metadata.namesIssuerInAnswers {
+            findings.append(
+                finding(.ok, "iss: the provider names its issuer beside the code (RFC 9207); hand that over too"))
         }
         return findings
     }

@@ -89,7 +89,7 @@ struct MerchantSessions: UserSessions {
     }
 
     static func source(_ clients: [CurlClient], _ loops: EventLoopGroup) -> CurlDocuments {
-        CurlDocuments(connectTimeout: connectTimeout, timeout: timeout) {
+        CurlDocuments(connectTimeout: connectTimeout, timeout: timeout, clock: nil) {
             loops.current.flatMap { current in clients.first { $0.loop === current } }
         }
     }

@@ -15,6 +15,7 @@ struct ProviderIssuers: Sendable {
     let metadata: IssuerMetadata
     let keys: IssuerKeys
     let issuer: ProviderIssuer
+    let clock: ProviderClock
     private let settings: ProviderSettings
     private let time: any Timekeeper
 
@@ -33,8 +34,10 @@ struct ProviderIssuers: Sendable {
         guard let rule = EndpointRule(issuer: name, allowedHosts: settings.connection.allowHosts) else {
             throw StartFailure("providers.\(settings.name).issuer: it is no URL that may be asked", .configuration)
         }
+        let clock = ProviderClock(time: time)
         let source = CurlDocuments(
-            connectTimeout: settings.timeouts.connect, timeout: ProviderIssuers.timeout(settings), client: client)
+            connectTimeout: settings.timeouts.connect, timeout: ProviderIssuers.timeout(settings), clock: clock,
+            client: client)
         let metadata = IssuerMetadata(
             issuer: name, rule: rule, source: source, limits: .usual, time: time, launcher: launcher,
             tell: { tell(.discovery, $0) })
@@ -47,6 +50,7 @@ struct ProviderIssuers: Sendable {
             tell: { tell(.keys, $0) })
         self.metadata = metadata
         self.keys = keys
+        self.clock = clock
         self.settings = settings
         self.time = time
         issuer = ProviderIssuer(

@@ -4,6 +4,7 @@ import NativeCurl
 import NativeJOSE
 import NativeJSON
 import NativeSystem
+import Observability
 import TestSupport
 import Testing
 
@@ -139,6 +140,30 @@ struct IssuerTests {
             ] {
                 #expect(bad.text.contains(part), "\(part) is not in\n\(bad.text)")
             }
+        }
+    }
+
+    @Test("check and the metrics tell how far a provider's clock is off, and check of an iss beside the code")
+    func clock() async throws {
+        let script = try OpenIDScript()
+        defer { script.provider.stop() }
+        script.change { behaviour in
+            behaviour.metadata = ["authorization_response_iss_parameter_supported": true]
+            behaviour.fields = ["Date: Sun, 06 Nov 1994 08:49:37 GMT"]
+        }
+        try await TestGateway.with(provider: script.url, sections: script.settings()) { gateway async throws in
+            let path = gateway.folder + "/gateway.yaml"
+            let output = await CheckCommand.run(configPath: path, environment: [:], json: false)
+            #expect(output.text.contains("providers.acme: iss: the provider names its issuer beside the code"))
+            let line = output.text.split(separator: "\n").first { $0.contains("providers.acme: clock: ") } ?? ""
+            #expect(line.contains(/the provider's is \d{9,} s behind ours/), "\(output.text)")
+            #expect(output.status == .done, "\(output.text)")
+            #expect(try await gateway.exchange("c-canary-1").status == 201)
+            let place = gateway.serving.place
+            let readings = GatewayReadings.clocks(gateway.serving.gateway)
+            let page = await MetricsPage(place.metrics, readings: readings).text()
+            let name = #"consent_gateway_provider_clock_offset_seconds{provider="acme"} -"#
+            #expect(page.contains(name), "\(page)")
         }
     }
 }

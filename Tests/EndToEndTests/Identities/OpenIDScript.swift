@@ -18,6 +18,8 @@ final class OpenIDScript: Sendable {
         var keys: [JSONValue]?
         /// Nil is a 503.
         var metadata: [String: JSONValue]? = [:]
+        /// Header fields of the metadata.
+        var fields: [String] = []
         /// Further paths, each with the usual one that it stands for.
         var otherPaths: [String: String] = [:]
         /// What is different in token answers.
@@ -98,7 +100,7 @@ final class OpenIDScript: Sendable {
             "id_token_signing_alg_values_supported": ["RS256", "ES256", "PS256"],
         ]
         for (name, value) in changes { document.set(name, value) }
-        return .http(200, text(document))
+        return .http(200, text(document), fields: answerer.behaviour.fields)
     }
 
     /// As the standard has it, with `at_hash` of the access token.

@@ -8,12 +8,19 @@ package struct CurlDocuments: DocumentSource {
     private static let longest = 256 << 10
     private let connectTimeout: Duration
     private let timeout: Duration
+    private let clock: ProviderClock?
     private let client: @Sendable () -> CurlClient?
 
-    /// - Parameter client: the client of the loop that the caller is on; nil where there is none any more.
-    package init(connectTimeout: Duration, timeout: Duration, client: @escaping @Sendable () -> CurlClient?) {
+    /// - Parameters:
+    ///   - clock: hears what time it is where a document came from; nil where nobody asks.
+    ///   - client: the client of the loop that the caller is on; nil where there is none any more.
+    package init(
+        connectTimeout: Duration, timeout: Duration, clock: ProviderClock?,
+        client: @escaping @Sendable () -> CurlClient?
+    ) {
         self.connectTimeout = connectTimeout
         self.timeout = timeout
+        self.clock = clock
         self.client = client
     }
 
@@ -26,6 +33,7 @@ package struct CurlDocuments: DocumentSource {
         case .answered(let answer):
             guard answer.status == 200 else { return .failed(.status(answer.status)) }
             guard answer.body.count <= Self.longest else { return .failed(.tooLong) }
+            clock?.hear(date: answer.headers["date"], age: answer.headers["age"])
             let lifetime = cacheLifetime(
                 cacheControl: answer.headers.values(of: "cache-control"), age: answer.headers["age"])
             return .document(answer.body, lifetime: lifetime)

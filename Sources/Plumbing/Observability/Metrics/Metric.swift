@@ -11,6 +11,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case providerCalls = "consent_gateway_provider_calls_total"
     case providerCallDuration = "consent_gateway_provider_call_duration_seconds"
     case issuerFetches = "consent_gateway_issuer_fetches_total"
+    case providerClockOffset = "consent_gateway_provider_clock_offset_seconds"
     case sessionKeyFetches = "consent_gateway_session_key_fetches_total"
     case flights = "consent_gateway_flights"
     case refreshesDue = "consent_gateway_refreshes_due"
@@ -48,6 +49,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .providerCalls: "Calls to providers by what they came to"
         case .providerCallDuration: "Seconds that calls to providers took"
         case .issuerFetches: "Fetches of what providers' issuers tell of themselves, and of their keys"
+        case .providerClockOffset:
+            "Seconds by which a provider's clock is ahead of ours, by the last document that its issuer has told"
         case .sessionKeyFetches: "Fetches of the keys that sessions of the merchant's users are held against"
         case .flights: "Exchanges and refreshes under way"
         case .refreshesDue: "Grants whose refresh is due, 100000 at most"
@@ -78,7 +81,8 @@ package enum Metric: String, Sendable, CaseIterable {
             .leasesLost, .grantsAdopted, .journalEntries, .namedUnknown,
             .storeWrites, .logLinesLost, .processCPU:
             .counter
-        case .providerBlocked, .heldVerdicts, .httpOpenConnections, .httpOpenRequests, .flights, .refreshesDue,
+        case .providerClockOffset, .providerBlocked, .heldVerdicts, .httpOpenConnections, .httpOpenRequests, .flights,
+            .refreshesDue,
             .refreshesOverdue, .refreshLag,
             .grantsInDoubt, .storeReady, .checkpointAge, .buildInfo,
             .processResidentMemory,
@@ -105,7 +109,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .httpProblems: [.code]
         case .httpOpenConnections, .httpOpenRequests: [.listener]
         case .providerBlocked: [.provider, .blockReason]
-        case .heldVerdicts: [.provider]
+        case .heldVerdicts, .providerClockOffset: [.provider]
         case .providerCalls: [.provider, .call, .callOutcome]
         case .providerCallDuration: [.provider, .call]
         case .issuerFetches: [.provider, .document, .fetchOutcome]

@@ -1,39 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
+internal import NativeSQLite
 
 // How the domain's values lie in columns.
 
 extension UUIDv7: SQLBindable {
     static var sqlKind: SQLKind { .blob }
     var sqlValue: SQLValue { .words(high, low) }
+    var sqlite: SQLiteValue { .words(high, low) }
 }
 extension ConsentID: SQLBindable {
     static var sqlKind: SQLKind { .blob }
     var sqlValue: SQLValue { uuid.sqlValue }
+    var sqlite: SQLiteValue { uuid.sqlite }
 }
 extension AttemptID: SQLBindable {
     static var sqlKind: SQLKind { .blob }
     var sqlValue: SQLValue { uuid.sqlValue }
+    var sqlite: SQLiteValue { uuid.sqlite }
 }
 extension InstanceID: SQLBindable {
     static var sqlKind: SQLKind { .blob }
     var sqlValue: SQLValue { uuid.sqlValue }
+    var sqlite: SQLiteValue { uuid.sqlite }
 }
 extension BlindIndex: SQLBindable {
     static var sqlKind: SQLKind { .blob }
     var sqlValue: SQLValue { .blob(bytes) }
+    var sqlite: SQLiteValue { .blob(bytes) }
 }
 extension SealedBytes: SQLBindable {
     static var sqlKind: SQLKind { .blob }
     var sqlValue: SQLValue { .blob(bytes) }
+    var sqlite: SQLiteValue { .blob(bytes) }
 }
 extension Instant: SQLBindable {
     static var sqlKind: SQLKind { .integer }
     var sqlValue: SQLValue { .integer(milliseconds) }
+    var sqlite: SQLiteValue { .integer(milliseconds) }
 }
 extension ScopeSet: SQLBindable {
     static var sqlKind: SQLKind { .text }
     var sqlValue: SQLValue { .text(blankSeparated) }
+    var sqlite: SQLiteValue { .text(blankSeparated) }
 }
 
 extension ProviderKey {

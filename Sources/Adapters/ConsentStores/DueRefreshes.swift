@@ -30,11 +30,14 @@ extension SQLStore: DueRefreshes {
             try read(first, besides: &known, into: &found, in: connection)
             let rows = try connection.prepare(DueQueries.dueGrants)
             try rows.bind(provider.name, now, provider.environmentColumn, looked)
-            while try rows.step() {
+            // Those that are under way stand among them, mostly few: what lies behind the wanted ones is not read.
+            var wanted = limit
+            while wanted > 0, try rows.step() {
                 let id = ConsentID(try rows.identifier())
                 guard !known.contains(id) else { continue }
                 let grant = try RefreshableRows.grant(id, rows)
                 found.append((DueRefresh(grant, idleLife: policy.idleLife, at: now), grant))
+                wanted -= 1
             }
             if found.count < limit {
                 let far = try farAhead(of: provider, policy, at: now, in: connection)

@@ -41,9 +41,13 @@ struct EventChain {
 /// The canonical form of an event: UTF-8, sorted keys, no blanks, strings and integers only (contract, section 6).
 enum EventText {
     /// Members `at` (milliseconds), `caller`, `consent`, `data`, `request_id` (where there is one), `seq`, `type`.
-    ///
-    /// Members are set in the order of their names, so nothing is left to sort.
     static func canonical(_ draft: EventDraft, of id: ConsentID, sequence: Int64) -> [UInt8] {
+        let text = CanonicalText(draft, of: id, sequence: sequence)
+        return text.isPlain ? text.bytes : escaped(draft, of: id, sequence: sequence)
+    }
+
+    /// The same of any texts. Members are set in the order of their names, so nothing is left to sort.
+    static func escaped(_ draft: EventDraft, of id: ConsentID, sequence: Int64) -> [UInt8] {
         var data = JSONValue.object()
         for (name, value) in draft.data.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             switch value {

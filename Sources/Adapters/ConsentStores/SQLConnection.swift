@@ -88,6 +88,6 @@ private func changes(
     of query: SQLQuery, _ values: [any SQLBindable], on connection: borrowing SQLiteConnection
 ) throws(SQLError) -> Int {
     do throws(SQLiteError) {
-        return try connection.run(query.sqlite, count: values.count) { SQLiteValue(values[$0].sqlValue) }
+        return try connection.run(query.sqlite, count: values.count) { values[$0].sqlite }
     } catch { throw .sqlite(error) }
 }

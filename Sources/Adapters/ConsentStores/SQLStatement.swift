@@ -15,7 +15,7 @@ enum SQLStatement: ~Copyable {
         switch self {
         case .sqlite(let statement):
             do throws(SQLiteError) {
-                try statement.bind(count: values.count) { SQLiteValue(values[$0].sqlValue) }
+                try statement.bind(count: values.count) { values[$0].sqlite }
             } catch { throw .sqlite(error) }
         case .postgres(let statement): statement.bind(values.map { PostgresValue($0.sqlValue) })
         }
@@ -26,7 +26,7 @@ enum SQLStatement: ~Copyable {
         switch self {
         case .sqlite(let statement):
             do throws(SQLiteError) {
-                try statement.bind(count: values.count) { SQLiteValue(values[$0].sqlValue) }
+                try statement.bind(count: values.count) { values[$0].sqlite }
             } catch { throw .sqlite(error) }
         case .postgres(let statement): statement.bind(values.map { PostgresValue($0.sqlValue) })
         }

@@ -21,11 +21,17 @@ protocol SQLBindable {
     /// A server has to be told it of a NULL too.
     static var sqlKind: SQLKind { get }
     var sqlValue: SQLValue { get }
+    /// The same for a file, to which a NULL's kind is nothing. Of its own, for each value is bound there by itself, and
+    /// one turned into another costs as much as binding it.
+    var sqlite: SQLiteValue { get }
 }
+
+extension SQLBindable { var sqlite: SQLiteValue { SQLiteValue(sqlValue) } }
 
 extension Int64: SQLBindable {
     static var sqlKind: SQLKind { .integer }
     var sqlValue: SQLValue { .integer(self) }
+    var sqlite: SQLiteValue { .integer(self) }
 }
 extension Int: SQLBindable {
     static var sqlKind: SQLKind { .integer }
@@ -38,6 +44,7 @@ extension Bool: SQLBindable {
 extension String: SQLBindable {
     static var sqlKind: SQLKind { .text }
     var sqlValue: SQLValue { .text(self) }
+    var sqlite: SQLiteValue { .text(self) }
 }
 extension [UInt8]: SQLBindable {
     static var sqlKind: SQLKind { .blob }
@@ -47,6 +54,7 @@ extension Optional: SQLBindable where Wrapped: SQLBindable {
     static var sqlKind: SQLKind { Wrapped.sqlKind }
     // A closure, not a key path: in generic code the runtime would build one for each call.
     var sqlValue: SQLValue { map { $0.sqlValue } ?? .null(Wrapped.sqlKind) }
+    var sqlite: SQLiteValue { map { $0.sqlite } ?? .null }
 }
 
 extension SQLiteValue {

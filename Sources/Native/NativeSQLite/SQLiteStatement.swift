@@ -56,7 +56,7 @@ internal import CSQLite
     /// Goes to the next row.
     /// - Returns: false after the last one.
     package func step() throws(SQLiteError) -> Bool {
-        prepared.column = 0
+        unsafe prepared.column.pointee = 0
         switch unsafe sqlite3_step(prepared.handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -90,8 +90,9 @@ internal import CSQLite
     }
 
     private func next() -> Int32 {
-        defer { prepared.column += 1 }
-        return prepared.column
+        let column = unsafe prepared.column.pointee
+        unsafe prepared.column.pointee = column + 1
+        return column
     }
 
     private func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(prepared.handle, column) == SQLITE_NULL }
@@ -113,10 +114,19 @@ internal import CSQLite
 @safe final class PreparedStatement {
     let handle: OpaquePointer
     var isInUse = false
-    var column: Int32 = 0
+    /// The one that is taken next. In a place of its own, for the runtime watches over each access to a variable of an
+    /// object.
+    let column: UnsafeMutablePointer<Int32>
     let bound = BoundBytes()
 
-    init(owning handle: OpaquePointer) { unsafe self.handle = handle }
+    init(owning handle: OpaquePointer) {
+        unsafe self.handle = handle
+        unsafe column = .allocate(capacity: 1)
+        unsafe column.initialize(to: 0)
+    }
 
-    deinit { _ = unsafe sqlite3_finalize(handle) }
+    deinit {
+        _ = unsafe sqlite3_finalize(handle)
+        unsafe column.deallocate()
+    }
 }

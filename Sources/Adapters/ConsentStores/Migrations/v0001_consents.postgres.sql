@@ -15,7 +15,7 @@ CREATE TABLE consents (
         status = 'active' OR status = 'failing' OR status = 'reauthorization_required'
         OR status = 'superseded' OR status = 'expired' OR status = 'revoked'),
     status_reason text COLLATE "C" CHECK (
-        status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation'
+        status_reason IS NULL OR status_reason = 'provider_rejected' OR status_reason = 'ambiguous_rotation'
         OR status_reason = 'client_changed' OR status_reason = 'no_refresh_token'
         OR status_reason = 'id_token_invalid' OR status_reason = 'restored_backup'
         OR status_reason = 'withdrawn_at_provider' OR status_reason = 'user' OR status_reason = 'operator'
@@ -128,8 +128,7 @@ CREATE TABLE code_reservations (
     provider text COLLATE "C" NOT NULL,
     environment text COLLATE "C" NOT NULL,
     subject_index bytea NOT NULL,
-    state text COLLATE "C" NOT NULL CHECK (
-        state = 'unspent' OR state = 'sent' OR state = 'kept' OR state = 'consent' OR state = 'ended'),
+    state text COLLATE "C" NOT NULL,
     attempt bytea NOT NULL,
     owner bytea NOT NULL,
     lease_until bigint NOT NULL,              -- milliseconds of the server's clock
@@ -137,17 +136,21 @@ CREATE TABLE code_reservations (
     lease_length bigint NOT NULL,             -- milliseconds
     grant_sealed bytea,
     verdict text COLLATE "C" CHECK (
-        verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'shared_subject'
+        verdict IS NULL OR verdict = 'code_rejected' OR verdict = 'id_token_invalid' OR verdict = 'shared_subject'
         OR verdict = 'provider_bad_response' OR verdict = 'exchange_unknown'),
     statement_sealed bytea,
     consent_id bytea,
     unsettled_since bigint,                   -- since when it is 'sent' or 'kept'
     updated_at bigint NOT NULL,
     expires_at bigint,
-    CHECK ((state = 'consent') = (consent_id IS NOT NULL)),
-    CHECK ((state = 'ended') = (verdict IS NOT NULL)),
-    CHECK ((state = 'sent' OR state = 'kept') = (unsettled_since IS NOT NULL)),
-    CHECK (state <> 'kept' OR grant_sealed IS NOT NULL)
+    CHECK (CASE state
+        WHEN 'sent' THEN unsettled_since IS NOT NULL AND consent_id IS NULL AND verdict IS NULL
+        WHEN 'kept' THEN unsettled_since IS NOT NULL AND consent_id IS NULL AND verdict IS NULL
+            AND grant_sealed IS NOT NULL
+        WHEN 'consent' THEN unsettled_since IS NULL AND consent_id IS NOT NULL AND verdict IS NULL
+        WHEN 'ended' THEN unsettled_since IS NULL AND consent_id IS NULL AND verdict IS NOT NULL
+        WHEN 'unspent' THEN unsettled_since IS NULL AND consent_id IS NULL AND verdict IS NULL
+        ELSE FALSE END)
 );
 
 CREATE INDEX code_reservations_unsettled ON code_reservations (unsettled_since) WHERE unsettled_since IS NOT NULL;

@@ -205,9 +205,13 @@ enum DueQueries {
         """
         SELECT count(*) FROM consents INDEXED BY consents_unknown WHERE attempt_phase = 'unknown' AND provider = ?
         """)
+    private static let postponed =
+        "WHERE id = ? AND generation = ? AND due_at = ? AND attempt_phase IS DISTINCT FROM 'sent'"
+    /// What another instance has in hand is left to it.
     static let postpone = SQLQuery(
-        """
-        UPDATE consents SET due_at = ?
-        WHERE id = ? AND generation = ? AND due_at = ? AND attempt_phase IS DISTINCT FROM 'sent'
-        """)
+        sqlite: "UPDATE consents SET due_at = ? \(postponed)",
+        postgres: """
+            UPDATE consents SET due_at = ?
+            WHERE id = (SELECT id FROM consents \(postponed) FOR UPDATE SKIP LOCKED)
+            """)
 }

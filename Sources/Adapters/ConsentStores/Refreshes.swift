@@ -43,8 +43,9 @@ struct RefreshRow {
     var dueAt: Instant?
     var chain: EventChain
 
-    init?(_ id: ConsentID, in connection: borrowing SQLConnection) throws(SQLError) {
-        let row = try connection.prepare(RefreshQueries.select)
+    /// - Parameter isWaitedFor: while another transaction has it in hand; else it is nil then too.
+    init?(_ id: ConsentID, isWaitedFor: Bool = true, in connection: borrowing SQLConnection) throws(SQLError) {
+        let row = try connection.prepare(isWaitedFor ? RefreshQueries.select : RefreshQueries.selectFree)
         try row.bind(id)
         guard try row.step() else { return nil }
         provider = row.provider()
@@ -72,8 +73,11 @@ extension WritingRules {
         try leases.mustBeProven()
         if try claimUsual(claim, in: connection) { return .claimed }
         guard try mayRefresh(in: connection) else { return .refreshingStopped }
-        guard let row = try RefreshRow(claim.id, in: connection), row.hasTokens,
-            row.status.isGrantHeld || (claim.isForced && row.status == .reauthorizationRequired)
+        guard let row = try RefreshRow(claim.id, isWaitedFor: !claim.isOfDue, in: connection) else {
+            // Of what is due another instance has this one in hand, or it has gone: the batch does not wait for it.
+            return claim.isOfDue && connection.hasOtherWriters ? .held : .ended
+        }
+        guard row.hasTokens, row.status.isGrantHeld || (claim.isForced && row.status == .reauthorizationRequired)
         else { return .ended }
         guard row.generation == claim.generation else { return .generationMoved }
         if row.phase == .sent {
@@ -216,14 +220,14 @@ extension RefreshRow {
 }
 
 enum RefreshQueries {
-    static let select = SQLQuery(
-        locking:
-            """
-            SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until,
-                lease_boot, saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, has_rotated, due_at, event_count,
-                chain_head
-            FROM consents WHERE id = ?
-            """)
+    private static let row = """
+        SELECT provider, environment, status, generation, attempt_id, attempt_phase, attempt_owner, lease_until,
+            lease_boot, saved_attempt, settled_attempt, tokens_sealed IS NOT NULL, has_rotated, due_at, event_count,
+            chain_head
+        FROM consents WHERE id = ?
+        """
+    static let select = SQLQuery(locking: row)
+    static let selectFree = SQLQuery(lockingFree: row)
 
     /// An attempt of unknown outcome is remembered behind the new one: what comes of this need not tell of that.
     static let claimed = """

@@ -25,6 +25,12 @@ final class SQLQuery: Sendable {
         postgres = PostgresQuery(questionMarks: withoutSQLite(text) + " FOR UPDATE")
     }
 
+    /// The same for who need not have the row: one that another transaction holds is not among the answered.
+    init(lockingFree text: String) {
+        sqlite = SQLiteQuery(text)
+        postgres = PostgresQuery(questionMarks: withoutSQLite(text) + " FOR UPDATE SKIP LOCKED")
+    }
+
     init(sqlite: String, postgres: String) {
         self.sqlite = SQLiteQuery(sqlite)
         self.postgres = PostgresQuery(questionMarks: withoutSQLite(postgres))

@@ -19,7 +19,9 @@ enum { most = 32 << 10 };
 #endif
 
 struct block { struct block *next; };
-struct kept { struct block *first[kinds]; uint32_t count[kinds]; bool ends_with_thread; };
+// The blocks of one size, and how many more may be kept.
+struct stack { struct block *first; uint32_t room; };
+struct kept { struct stack of[kinds]; bool ends_with_thread; };
 
 static _Thread_local struct kept kept;
 static pthread_key_t thread_end;
@@ -29,7 +31,7 @@ static bool knows_thread_end;
 static void let_go(void *argument) {
   struct kept *all = argument;
   for (int kind = 0; kind < kinds; kind++) {
-    for (struct block *block = all->first[kind], *next; block; block = next) {
+    for (struct block *block = all->of[kind].first, *next; block; block = next) {
       next = block->next;
       free(block);
     }
@@ -39,38 +41,37 @@ static void let_go(void *argument) {
 
 static void prepare(void) { knows_thread_end = pthread_key_create(&thread_end, let_go) == 0; }
 
-// Nothing is kept on a thread whose end nobody would tell.
-static bool may_keep(void) {
-  if (kept.ends_with_thread) return true;
+// A thread's first block finds no room. Nothing is kept on a thread whose end nobody would tell.
+static __attribute__((noinline)) bool make_room(void) {
+  if (kept.ends_with_thread) return false;
   pthread_once(&is_prepared, prepare);
   if (!knows_thread_end || pthread_setspecific(thread_end, &kept) != 0) return false;
+  for (int kind = 0; kind < kinds; kind++) kept.of[kind].room = most / (smallest + step * kind);
   return kept.ends_with_thread = true;
 }
 
 void *cblocks_take(size_t size) {
   if (size > largest) return malloc(size);
   const size_t kind = size <= smallest ? 0 : (size - smallest + step - 1) / step;
-  struct block *block = kept.first[kind];
+  struct stack *stack = &kept.of[kind];
+  struct block *block = stack->first;
   if (!block) return malloc(smallest + step * kind);
-  kept.first[kind] = block->next;
-  kept.count[kind]--;
+  stack->first = block->next;
+  stack->room++;
   return block;
 }
 
 void cblocks_give(void *block) {
   if (!block) return;
-  const size_t size = malloc_usable_size(block);
-  if (size >= smallest && size < largest + step) {
-    const size_t kind = (size - smallest) / step;
-    if (kept.count[kind] < most / (smallest + step * kind) && may_keep()) {
-      struct block *given = block;
-      given->next = kept.first[kind];
-      kept.first[kind] = given;
-      kept.count[kind]++;
-      return;
-    }
-  }
-  free(block);
+  // No block is smaller than the smallest.
+  const size_t kind = (malloc_usable_size(block) - smallest) / step;
+  if (kind >= kinds) return free(block);
+  struct stack *stack = &kept.of[kind];
+  if (stack->room == 0 && (!make_room() || stack->room == 0)) return free(block);
+  struct block *given = block;
+  given->next = stack->first;
+  stack->first = given;
+  stack->room--;
 }
 
 void *cblocks_resize(void *block, size_t size) {

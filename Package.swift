@@ -244,8 +244,12 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Built only when Tests/Benchmarks/run asks for it, with testing enabled: it uses the store's own writer.
+// Built only when Tests/Benchmarks/run asks for it. It uses the store's own writer, so that room is built with testing
+// enabled; the others as in the program, where the compiler knows every use of what is internal.
 if Context.environment["BENCHMARKS"] != nil {
+    for target in package.targets where target.name == "ConsentStores" {
+        target.swiftSettings?.append(.unsafeFlags(["-enable-testing"]))
+    }
     package.targets.append(
         .executableTarget(
             name: "exchange-bench",

@@ -4,7 +4,7 @@
 if [[ -z ${BIN:-} ]]; then
     .ci/install
     export BENCHMARKS=1
-    build=(swift build -c release -Xswiftc -enable-testing --scratch-path .build/benchmarks)
+    build=(swift build -c release --scratch-path .build/benchmarks)
     "${build[@]}" --product consent-gateway
     "${build[@]}" --product exchange-bench
     BIN=$("${build[@]}" --show-bin-path)

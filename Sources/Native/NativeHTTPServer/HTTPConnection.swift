@@ -21,6 +21,17 @@ import NativeSystem
         case ending
     }
 
+    /// Where the request is. One value, because each access to a variable of an object is checked when it happens.
+    struct Stage {
+        let phase: Phase
+        /// Absolute, whatever trickles in until then.
+        let deadline: MonotonicInstant
+        /// How often the deadline was put off because bytes lay unread (the process may have stood still).
+        var postponements = 0
+        /// The body's size when a sweep last found that the library had left bytes in the socket.
+        var unreadAt: Int?
+    }
+
     let socket: ConnectionSocket
     let peer: PeerAddress
     /// Whether what goes over the socket is encrypted.
@@ -29,13 +40,7 @@ import NativeSystem
     var handle: OpaquePointer?
     /// Its index among the connections of its loop.
     var place = 0
-    private(set) var phase = Phase.waiting
-    /// Absolute, whatever trickles in until then.
-    private(set) var deadline: MonotonicInstant
-    /// How often the deadline was put off because bytes lay unread (the process may have stood still).
-    var postponements = 0
-    /// The body's size when a sweep last found that the library had left bytes in the socket.
-    var unreadAt: Int?
+    var stage: Stage
 
     var target: [UInt8] = []
     var head: HTTPRequestHead?
@@ -57,15 +62,13 @@ import NativeSystem
         socket = ConnectionSocket(descriptor: descriptor)
         self.peer = peer
         self.isTLS = isTLS
-        self.deadline = deadline
+        stage = Stage(phase: .waiting, deadline: deadline)
     }
 
-    func enter(_ phase: Phase, until deadline: MonotonicInstant) {
-        self.phase = phase
-        self.deadline = deadline
-        postponements = 0
-        unreadAt = nil
-    }
+    var phase: Phase { stage.phase }
+    var deadline: MonotonicInstant { stage.deadline }
+
+    func enter(_ phase: Phase, until deadline: MonotonicInstant) { stage = Stage(phase: phase, deadline: deadline) }
 
     /// Lets go of the request; the connection may carry another one.
     func forgetRequest() {

@@ -80,11 +80,12 @@ extension ServerLoop {
     /// when the library asks again. Only then is the connection suspended. That also keeps the library from reading
     /// after the resume, where it would take a half-closed peer for one that is gone.
     func answerWanted(_ connection: HTTPConnection) -> MHD_Result {
-        if connection.phase == .body {
+        let phase = connection.phase
+        if phase == .body {
             begin(connection)
             return .YES
         }
-        guard connection.phase == .handling, !connection.isPlaying, let handle = unsafe connection.handle else {
+        guard phase == .handling, !connection.isPlaying, let handle = unsafe connection.handle else {
             return .NO
         }
         if let response = connection.response { return queue(response, for: connection) }
@@ -120,11 +121,12 @@ extension ServerLoop {
 
     /// The answer is delivered, or never will be.
     func requestCompleted(_ connection: HTTPConnection) {
-        if connection.phase == .answering, connection.hasUnreadBody { connection.socket.discardPending() }
+        let phase = connection.phase
+        if phase == .answering, connection.hasUnreadBody { connection.socket.discardPending() }
         if !connection.isHandlerRunning { uncount(connection) }
         connection.forgetRequest()
         connection.isFirst = false
-        guard connection.phase != .ending else { return }
+        guard phase != .ending else { return }
         // The library misses the end of a stream that came together with a request's last bytes. What was sent ahead
         // is answered still: it lies in the library's buffer, and begins before the next sweep.
         let now = MonotonicInstant.now()

@@ -247,8 +247,8 @@ import NativeSystem
                 continue
             }
             // After a stop of the whole process a body may lie in the socket, and one run reads a part of it.
-            if connection.phase != .answering, connection.postponements < 8, connection.socket.hasUnreadBytes {
-                connection.postponements += 1
+            if connection.phase != .answering, connection.stage.postponements < 8, connection.socket.hasUnreadBytes {
+                connection.stage.postponements += 1
                 continue
             }
             expire(connection)
@@ -260,8 +260,8 @@ import NativeSystem
     private func isStuck(_ connection: HTTPConnection) -> Bool {
         guard connection.phase == .body, connection.head?.bodyLength == .chunked else { return false }
         let size = connection.socket.hasUnreadBytes ? connection.body.count : nil
-        defer { connection.unreadAt = size }
-        return size != nil && size == connection.unreadAt
+        defer { connection.stage.unreadAt = size }
+        return size != nil && size == connection.stage.unreadAt
     }
 
     private func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {

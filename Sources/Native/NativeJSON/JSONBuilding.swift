@@ -29,6 +29,7 @@ extension JSONValue {
     // What most members are, said once more without a type parameter: a generic call costs as much as the member.
     package mutating func set(_ name: String, _ text: String) { put(JSONPart(text), as: name) }
     package mutating func set(_ name: String, orNull text: String?) { put(text.part(), as: name) }
+    package mutating func set(_ name: String, _ texts: [String]) { put(JSONPart.array(of: texts), as: name) }
     package mutating func set(_ name: String, _ value: JSONValue) { put(value.part(), as: name) }
 
     private mutating func put(_ member: consuming JSONPart, as name: String) {

@@ -39,13 +39,7 @@ internal import CJansson
 
     init(_ text: String) {
         takeMemoryFromBlocks()
-        var text = text
-        let made = text.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) {
-                unsafe json_stringn_nocheck($0.baseAddress ?? Self.emptyText, $0.count)
-            }
-        }
-        self = unsafe Self.made(made)
+        self = unsafe Self.made(text.withCharacters { unsafe json_stringn_nocheck($0, $1) })
     }
 
     init(_ number: Int64) {
@@ -70,12 +64,7 @@ internal import CJansson
     /// At the end of an object, or in the place of the member of that name.
     consuming func put(as name: String, into object: UnsafeMutablePointer<json_t>) {
         let member = unsafe release()
-        var name = name
-        let code = name.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) {
-                unsafe json_object_setn_new_nocheck(object, $0.baseAddress ?? Self.emptyText, $0.count, member)
-            }
-        }
+        let code = unsafe name.withCharacters { unsafe json_object_setn_new_nocheck(object, $0, $1, member) }
         precondition(code == 0, "no memory for a JSON value")
     }
 
@@ -84,8 +73,18 @@ internal import CJansson
         let code = unsafe json_array_append_new(array, release())
         precondition(code == 0, "no memory for a JSON value")
     }
+}
 
-    private static var emptyText: UnsafePointer<CChar> {
+extension String {
+    /// What `body` makes of the text where it lies, and of its length in bytes.
+    func withCharacters<Result>(_ body: (UnsafePointer<CChar>, Int) -> Result) -> Result {
+        let bytes = utf8.span
+        return unsafe bytes.withUnsafeBufferPointer { utf8 in
+            unsafe utf8.withMemoryRebound(to: CChar.self) { unsafe body($0.baseAddress ?? Self.noCharacters, $0.count) }
+        }
+    }
+
+    private static var noCharacters: UnsafePointer<CChar> {
         let empty: StaticString = ""
         return unsafe UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
     }

@@ -20,11 +20,7 @@ extension JSONValue {
     /// The member of that name; nil where there is none or this is no object.
     package subscript(name: String) -> JSONValue? {
         guard kind == .object else { return nil }
-        var name = name
-        let found = name.withUTF8 { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) { unsafe json_object_getn(node, $0.baseAddress, $0.count) }
-        }
-        guard let found = unsafe found else { return nil }
+        guard let found = unsafe name.withCharacters({ unsafe json_object_getn(node, $0, $1) }) else { return nil }
         return unsafe JSONValue(found, in: document)
     }
 

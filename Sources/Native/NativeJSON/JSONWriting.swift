@@ -27,17 +27,16 @@ package enum JSONStyle: Sendable {
 extension JSONValue {
     /// The bytes of this value. Precondition: not nested deeper than 2,048 levels.
     package func serialized(_ style: JSONStyle) -> [UInt8] {
-        // On the stack, and long enough for nearly all that the house writes: what is longer is written twice.
-        var scratch = InlineArray<4096, UInt8>(repeating: 0)
-        let (bytes, needed) = unsafe withUnsafeMutableBytes(of: &scratch) { scratch in
-            let needed = unsafe dump(style, into: scratch)
-            let isWhole = needed <= scratch.count
-            return unsafe (isWhole ? [UInt8](UnsafeRawBufferPointer(rebasing: scratch[..<needed])) : [], needed)
-        }
-        if needed == bytes.count { return bytes }
-        return unsafe [UInt8](unsafeUninitializedCapacity: needed) { buffer, count in
-            count = unsafe min(needed, dump(style, into: UnsafeMutableRawBufferPointer(buffer)))
-        }
+        // Long enough for nearly all that the house writes: what is longer is written twice.
+        var needed = 1536
+        var bytes: [UInt8] = []
+        repeat {
+            bytes = unsafe [UInt8](unsafeUninitializedCapacity: needed) { buffer, count in
+                needed = unsafe dump(style, into: UnsafeMutableRawBufferPointer(buffer))
+                count = min(needed, buffer.count)
+            }
+        } while bytes.count < needed
+        return bytes
     }
 
     /// - Returns: how many bytes there are; none is written beyond the buffer.

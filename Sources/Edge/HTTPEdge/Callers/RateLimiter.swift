@@ -27,9 +27,10 @@ struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// - Parameter now: monotonic.
     /// - Returns: nil where it is allowed, else the time until it would be.
     mutating func take(_ key: Key, at now: Duration) -> Duration? {
-        let clock = max(clocks[key] ?? now, now)
+        let known = clocks[key]
+        let clock = max(known ?? now, now)
         if clock - now > tolerance { return clock - now - tolerance }
-        if clocks[key] == nil, clocks.count >= capacity {
+        if known == nil, clocks.count >= capacity {
             clocks = clocks.filter { $0.value > now }
             guard clocks.count < capacity else { return nil }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativeHTTPServer
 import NativeJSON
+import NativeSystem
 import RecordRendering
 
 /// What anyone may read: no caller is asked for.
@@ -16,7 +17,9 @@ struct PublicPages: Sendable {
     static let paths = [openAPIPath, receiptKeysPath, clientKeysPath]
 
     /// The path of the page that a request is for; nil where it is for none of them.
-    static func path(of head: HTTPRequestHead) -> String? { paths.first { head.rawPath.elementsEqual($0.utf8) } }
+    static func path(of head: HTTPRequestHead) -> String? {
+        paths.first { head.rawPath.span.elementsEqual($0.utf8.span) }
+    }
 
     /// - Returns: nil where the path is no public one.
     /// - Throws: `Problem` 405 and 406.

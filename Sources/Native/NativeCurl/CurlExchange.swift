@@ -66,7 +66,7 @@ struct CurlExchange {
             isHeadTooLong = true
             return false
         }
-        if unsafe line.starts(with: "HTTP/".utf8) {
+        if unsafe line.first == UInt8(ascii: "H"), unsafe line.starts(with: "HTTP/".utf8) {
             lines.removeAll(keepingCapacity: true)
             // Nearly every head goes into it without its growing.
             lines.reserveCapacity(512)

@@ -34,13 +34,9 @@ package struct CurlHeaders: Sendable {
     private var fields: [ArraySlice<UInt8>] { lines.split(separator: 0x0A).filter { $0.contains(0x3A) } }
 
     private static func isNamed(_ field: ArraySlice<UInt8>, _ name: String) -> Bool {
-        let length = name.utf8.count
-        guard field.count > length, field[field.startIndex + length] == 0x3A else { return false }
-        var index = field.startIndex
-        for byte in name.utf8 {
-            guard lowered(field[index]) == byte else { return false }
-            index += 1
-        }
+        let wanted = name.utf8.span
+        guard field.count > wanted.count, field[field.startIndex + wanted.count] == 0x3A else { return false }
+        for index in wanted.indices where lowered(field[field.startIndex + index]) != wanted[index] { return false }
         return true
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCurl
 internal import NativeEventLoop
+internal import NativeSystem
 
 /// The one owner of a libcurl easy handle, used for call after call; what all calls share is set once.
 ///
@@ -133,9 +134,16 @@ internal import NativeEventLoop
     }
 
     private func setHeaders(of request: CurlRequest) throws(NotSentReason) {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
         for (name, value) in request.headers {
             guard CurlText.isHarmless(name, value) else { throw .badRequest }
-            try addHeader(value.isEmpty ? "\(name);" : "\(name): \(value)")
+            line.removeAll(keepingCapacity: true)
+            line.append(text: name)
+            line.append(text: value.isEmpty ? ";" : ": ")
+            line.append(text: value)
+            line.append(0)
+            try addHeader(terminated: line)
         }
         switch request.method {
         case .get: break
@@ -153,9 +161,20 @@ internal import NativeEventLoop
 
     private func addHeader(_ line: String) throws(NotSentReason) {
         // Where it lies: an argument that is a text would be copied into an array each time.
-        guard let longer = unsafe line.withCString({ unsafe curl_slist_append(headers, $0) }) else {
-            throw .local(CURLE_OUT_OF_MEMORY.rawValue)
+        try unsafe hold(line.withCString { unsafe curl_slist_append(headers, $0) })
+    }
+
+    /// - Parameter line: with a zero at its end.
+    private func addHeader(terminated line: [UInt8]) throws(NotSentReason) {
+        let longer = unsafe line.withUnsafeBytes { bytes in
+            let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress
+            return unsafe start.flatMap { unsafe curl_slist_append(headers, $0) }
         }
+        try unsafe hold(longer)
+    }
+
+    private func hold(_ longer: UnsafeMutablePointer<curl_slist>?) throws(NotSentReason) {
+        guard let longer = unsafe longer else { throw .local(CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe headers = longer
     }
 
@@ -243,14 +262,16 @@ internal import NativeEventLoop
 enum CurlText {
     /// A name made of token characters (RFC 9110, 5.6.2), a value without control characters.
     static func isHarmless(_ name: String, _ value: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy(isToken)
-            && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        !name.isEmpty && name.utf8.span.allSatisfy(isToken)
+            && value.utf8.span.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        // ! # $ % & ' * + - . ^ _ ` | ~
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+        default: false
         }
     }
 }

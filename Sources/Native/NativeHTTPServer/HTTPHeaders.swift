@@ -72,13 +72,10 @@ package struct HTTPHeaders: Sendable {
     }
 
     private func matches(_ range: Range<Int>, _ name: String) -> Bool {
-        let wanted = name.utf8
-        guard wanted.count == range.count else { return false }
-        var index = range.lowerBound
-        for byte in wanted {
-            guard bytes[index].lowercasedASCII == byte.lowercasedASCII else { return false }
-            index += 1
-        }
+        guard name.utf8.count == range.count else { return false }
+        let wanted = name.utf8.span
+        for index in wanted.indices
+        where bytes[range.lowerBound + index].lowercasedASCII != wanted[index].lowercasedASCII { return false }
         return true
     }
 }

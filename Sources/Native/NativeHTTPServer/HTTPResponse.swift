@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import NativeSystem
 
 /// An answer. `Date`, `Content-Length` and `Connection` are the server's: lines of these names are left out.
 package struct HTTPResponse: Sendable {
@@ -38,8 +39,8 @@ package struct HTTPResponse: Sendable {
     var isSendable: Bool {
         guard (200...599).contains(status) else { return false }
         for (name, value) in headers {
-            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenByte) else { return false }
-            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return false }
+            guard !name.isEmpty, name.utf8.span.allSatisfy({ $0.isTokenByte }) else { return false }
+            guard value.utf8.span.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return false }
         }
         return true
     }

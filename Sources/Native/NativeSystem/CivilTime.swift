@@ -24,26 +24,26 @@ package func appendRFC3339(milliseconds: Int64, to text: inout [UInt8]) {
     var seconds = time_t((bounded - thousandths) / 1000)
     var date = unsafe tm()
     _ = unsafe gmtime_r(&seconds, &date)
-    append(unsafe date.tm_year + 1900, width: 4, to: &text)
+    let year = unsafe date.tm_year + 1900
+    appendTwoDigits(year / 100, to: &text)
+    appendTwoDigits(year % 100, to: &text)
     text.append(UInt8(ascii: "-"))
-    append(unsafe date.tm_mon + 1, width: 2, to: &text)
+    appendTwoDigits(unsafe date.tm_mon + 1, to: &text)
     text.append(UInt8(ascii: "-"))
-    append(unsafe date.tm_mday, width: 2, to: &text)
+    appendTwoDigits(unsafe date.tm_mday, to: &text)
     text.append(UInt8(ascii: "T"))
-    append(unsafe date.tm_hour, width: 2, to: &text)
+    appendTwoDigits(unsafe date.tm_hour, to: &text)
     text.append(UInt8(ascii: ":"))
-    append(unsafe date.tm_min, width: 2, to: &text)
+    appendTwoDigits(unsafe date.tm_min, to: &text)
     text.append(UInt8(ascii: ":"))
-    append(unsafe date.tm_sec, width: 2, to: &text)
+    appendTwoDigits(unsafe date.tm_sec, to: &text)
     text.append(UInt8(ascii: "."))
-    append(Int32(thousandths), width: 3, to: &text)
+    text.append(UInt8(ascii: "0") + UInt8(thousandths / 100))
+    appendTwoDigits(Int32(thousandths % 100), to: &text)
     text.append(UInt8(ascii: "Z"))
 }
 
-private func append(_ number: Int32, width: Int, to text: inout [UInt8]) {
-    var divisor: Int32 = width == 4 ? 1000 : width == 3 ? 100 : 10
-    while divisor > 0 {
-        text.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
-        divisor /= 10
-    }
+private func appendTwoDigits(_ number: Int32, to text: inout [UInt8]) {
+    text.append(UInt8(ascii: "0") + UInt8(number / 10))
+    text.append(UInt8(ascii: "0") + UInt8(number % 10))
 }

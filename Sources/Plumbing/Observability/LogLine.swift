@@ -31,7 +31,7 @@ struct LogLine {
         line.append(UInt8(ascii: " "))
         line.append(text: level.rawValue)
         line.append(UInt8(ascii: " "))
-        line.append(text: sentence.description)
+        line.append(text: sentence)
         for fact in standing { Self.append(fact, to: &line) }
         for fact in facts { Self.append(fact, to: &line) }
         if let origin {
@@ -49,8 +49,8 @@ struct LogLine {
         line.append(UInt8(ascii: "="))
         switch fact.value {
         case .text(let text): append(cut(text), to: &line)
-        case .integer(let number): line.append(text: String(number))
-        case .milliseconds(let duration): line.append(text: decimal(duration))
+        case .integer(let number): line.append(decimal: number)
+        case .milliseconds(let duration): append(duration, to: &line)
         case .absent: break
         }
     }
@@ -74,9 +74,13 @@ struct LogLine {
         return LineText.escapingHidden(in: object.serialized(.line)) + [0x0A]
     }
 
-    private static func decimal(_ duration: Duration) -> String {
+    /// With one place after the point.
+    private static func append(_ duration: Duration, to line: inout [UInt8]) {
         let tenths = FactValue.tenths(of: duration)
-        return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+        if -10 < tenths, tenths < 0 { line.append(UInt8(ascii: "-")) }
+        line.append(decimal: tenths / 10)
+        line.append(UInt8(ascii: "."))
+        line.append(UInt8(ascii: "0") + UInt8(tenths.magnitude % 10))
     }
 
     private static func cut(_ text: String) -> String {
@@ -90,7 +94,7 @@ struct LogLine {
 
     /// As it is where nothing in it could be misread, else between quotation marks.
     private static func append(_ text: String, to line: inout [UInt8]) {
-        if !text.isEmpty, text.utf8.allSatisfy(LineText.isPlain) {
+        if !text.isEmpty, text.utf8.span.allSatisfy(LineText.isPlain) {
             line.append(text: text)
             return
         }

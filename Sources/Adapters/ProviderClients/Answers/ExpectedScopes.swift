@@ -15,7 +15,7 @@ final class ExpectedScopes: Sendable {
     /// Nil where it is another text. By its bytes: two spellings of a letter make two scopes.
     func scopes(of text: String) -> ScopeSet? {
         last.withLock { last in
-            guard let last, last.text.utf8.elementsEqual(text.utf8) else { return nil }
+            guard let last, last.text.utf8.span.elementsEqual(text.utf8.span) else { return nil }
             return last.scopes
         }
     }

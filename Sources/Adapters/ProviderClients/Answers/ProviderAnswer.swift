@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
 package import NativeCurl
+import NativeSystem
 
 /// An answer as its readers see it: no socket, no clock. Harmless when printed.
 package struct ProviderAnswer: Sendable {
@@ -40,11 +41,11 @@ package struct ProviderAnswer: Sendable {
     /// The media type without its parameters, in lower case (RFC 9110, section 8.3.1); nil where none is given.
     var mediaType: String? {
         guard let field = header("content-type") else { return nil }
-        let written = field.utf8.prefix { $0 != UInt8(ascii: ";") }
+        let isUsual: (UInt8) -> Bool = { 0x61...0x7A ~= $0 || 0x2B...0x2F ~= $0 }
         // As nearly everybody writes it.
-        if !written.isEmpty, written.allSatisfy({ 0x61...0x7A ~= $0 || 0x2B...0x2F ~= $0 }) {
-            return String(Substring(written))
-        }
+        if !field.isEmpty, field.utf8.span.allSatisfy(isUsual) { return field }
+        let written = field.utf8.prefix { $0 != UInt8(ascii: ";") }
+        if !written.isEmpty, written.allSatisfy(isUsual) { return String(Substring(written)) }
         let type = written.filter { $0 != 0x20 && $0 != 0x09 }
         return type.isEmpty ? nil : String(decoding: type, as: UTF8.self).lowercased()
     }

@@ -94,7 +94,11 @@ package struct ErrorRule: Sendable, Equatable {
 
 extension String {
     /// Whether both are the same but for the case of `A-Z`, so that no locale has a say.
-    func isSameASCII(as other: String) -> Bool { utf8.elementsEqual(other.utf8, by: String.isSameASCII) }
+    func isSameASCII(as other: String) -> Bool {
+        let these = utf8.span
+        let those = other.utf8.span
+        return these.count == those.count && these.indices.allSatisfy { String.isSameASCII(these[$0], those[$0]) }
+    }
 
     func containsASCII(_ part: String) -> Bool {
         let (text, wanted) = (Array(utf8), Array(part.utf8))

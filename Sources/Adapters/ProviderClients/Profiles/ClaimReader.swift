@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
 import NativeJSON
+import NativeSystem
 
 /// Takes claims out of a userinfo answer. Members that no rule names (aggregated and distributed claims among them)
 /// are left where they are; a value of the wrong kind is left out.
@@ -17,14 +18,13 @@ struct ClaimReader {
 
     func profile(by rules: [ClaimRule]) -> Profile {
         var profile = Profile(claims: Dictionary(minimumCapacity: rules.count))
-        for rule in rules {
+        // Backwards: of two rules for one claim the first that finds a value is written last, and nothing is looked up.
+        for rule in rules.reversed() {
             switch rule.target {
-            case .claim(.sub) where profile.claims[.sub] == nil:
-                profile.claims[.sub] = first(rule, identifier)
-            case .claim(let name) where profile.claims[name] == nil:
-                profile.claims[name] = first(rule) { claim($0, rule.form) }
-            case .address where profile.address.isEmpty: profile.address = first(rule, address) ?? [:]
-            default: break
+            case .claim(.sub): if let value = first(rule, identifier) { profile.claims[.sub] = value }
+            case .claim(let name):
+                if let value = first(rule, { claim($0, rule.form) }) { profile.claims[name] = value }
+            case .address: if let parts = first(rule, address) { profile.address = parts }
             }
         }
         return profile
@@ -39,11 +39,16 @@ struct ClaimReader {
     }
 
     private func member(at path: ClaimPath) -> JSONValue? {
-        path.steps.reduce(object) { here, step in
-            let member = here?[step.name]
-            guard let selector = step.selector, let elements = member?.array else { return member }
-            return elements.first { $0[selector].flatMap(ClaimReader.flag) == true } ?? elements.first
+        var here = object
+        for step in path.steps {
+            guard let member = here[step.name] else { return nil }
+            here = member
+            guard let selector = step.selector, let elements = member.array else { continue }
+            let chosen = elements.first { $0[selector].flatMap(ClaimReader.flag) == true } ?? elements.first
+            guard let chosen else { return nil }
+            here = chosen
         }
+        return here
     }
 
     private func claim(_ value: JSONValue, _ form: ClaimRule.Form) -> ClaimValue? {
@@ -77,7 +82,7 @@ struct ClaimReader {
     /// Nobody's name, address or identifier holds U+0000, and what reads the attributes after us may end a text there:
     /// one person's identifier would then pass for another's.
     private func text(_ value: JSONValue) -> String? {
-        guard let text = value.filledText, !text.utf8.contains(0), text.utf8.count <= ClaimReader.longestText,
+        guard let text = value.filledText, !text.utf8.span.contains(0), text.utf8.count <= ClaimReader.longestText,
             !sent.contains(where: { ClaimReader.holds(text.utf8, $0) })
         else { return nil }
         return text

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NativeSystem
 
 /// `application/x-www-form-urlencoded` over bytes (WHATWG URL Standard, section 5).
 enum FormEncoding {
@@ -11,15 +12,27 @@ enum FormEncoding {
     }
 
     static func append(_ text: String, to encoded: inout [UInt8]) {
-        for byte in text.utf8 {
-            switch byte {
-            case 0x20: encoded.append(0x2B)
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: encoded.append(byte)
-            default:
+        let bytes = text.utf8.span
+        // As most names and values are.
+        if bytes.allSatisfy(stays) { return encoded.append(text: text) }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte == 0x20 {
+                encoded.append(0x2B)
+            } else if stays(byte) {
+                encoded.append(byte)
+            } else {
                 encoded.append(0x25)
                 encoded.append(upperDigit(byte >> 4))
                 encoded.append(upperDigit(byte & 15))
             }
+        }
+    }
+
+    private static func stays(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2A, 0x2D, 0x2E, 0x5F: true
+        default: false
         }
     }
 

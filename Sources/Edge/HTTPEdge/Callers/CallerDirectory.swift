@@ -103,9 +103,10 @@ package final class CallerDirectory: Sendable {
 
     /// What stands behind the scheme `Bearer`, which is written in any case (RFC 9110, section 11.1).
     private static func bearerToken(_ field: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme = "bearer ".utf8
-        guard field.count > scheme.count,
-            zip(field, scheme).allSatisfy({ $0 == $1 || ($0 | 0x20) == $1 })
+        let scheme = "bearer ".utf8.span
+        let bytes = field.span
+        guard bytes.count > scheme.count,
+            scheme.indices.allSatisfy({ bytes[$0] == scheme[$0] || (bytes[$0] | 0x20) == scheme[$0] })
         else { return nil }
         let token = field.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
         return token.isEmpty ? nil : token

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import NativeHTTPServer
+import NativeSystem
 
 /// What a request says of its body and of the answer that it takes (RFC 9110, sections 8.3 and 12.5.1).
 enum MediaTypes {
     /// Whether the body is said to be JSON in UTF-8; parameters and case do not matter.
     static func isJSON(_ headers: HTTPHeaders) -> Bool {
         let fields = headers.all("Content-Type")
+        guard fields.count == 1, let field = fields.first else { return false }
         // As nearly everybody writes it.
-        if fields.count == 1, fields[0].elementsEqual("application/json".utf8) { return true }
-        guard fields.count == 1, let text = String(validating: fields[0], as: UTF8.self) else { return false }
+        if field.span.elementsEqual("application/json".utf8.span) { return true }
+        guard let text = String(validating: field, as: UTF8.self) else { return false }
         let parts = text.lowercased().utf8.split(separator: UInt8(ascii: ";")).map(trimmed)
         guard let type = parts.first, type == "application/json" || type.hasSuffix("+json") else { return false }
         let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }

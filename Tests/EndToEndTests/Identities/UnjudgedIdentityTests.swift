@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import ConsentUseCases
 import NativeCurl
 import NativeJOSE
 import NativeJSON
+import NativeSQLite
+import NativeSystem
 import TestSupport
 import Testing
 
@@ -109,6 +112,50 @@ struct UnjudgedIdentityTests {
                 #expect(script.count(of: "/userinfo") >= 2)
                 #expect(try await UnjudgedIdentityTests.security(gateway, id).isEmpty)
             }
+        }
+    }
+
+    @Test("one whose tokens went to the journal is looked at before its profile is asked for")
+    func journaled() async throws {
+        let script = try OpenIDScript()
+        defer { script.provider.stop() }
+        let isHeld = Locked(false)
+        let settings = script.settings("timeouts: { connect: 1s, total: 2s, answer: 2s }")
+        try await TestGateway.with(provider: script.url, sections: settings) { gateway async throws in
+            let id = try #require(try await gateway.exchange("c-canary-1").id)
+            script.change { behaviour in
+                behaviour.claims["nonce"] = "another"
+                behaviour.idToken = { made in
+                    blockUntil { isHeld.withLock { $0 } }
+                    return made
+                }
+            }
+            async let refreshed = gateway.refresh(id)
+            blockUntil { script.count(of: "/token") == 2 }
+            // The token is on the wire; from now on the store takes no writes.
+            let other = try SQLiteConnection(
+                path: gateway.folder + "/consents.db", access: .readWrite, busyTimeout: 10_000)
+            try other.execute("BEGIN IMMEDIATE")
+            isHeld.withLock { $0 = true }
+            #expect(try await refreshed.status == 503)
+            let end = MonotonicInstant.now().advanced(by: .seconds(60 * patience()))
+            while await gateway.serving.gateway.refresh.flightsUnderWay > 0, MonotonicInstant.now() < end {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            try other.execute("COMMIT")
+            #expect(gateway.log.text.contains("it lies in the journal until it does"))
+            // The refresh finds the tokens in the journal, and sends none.
+            var record = try await gateway.refresh(id)
+            while record.status == 503, MonotonicInstant.now() < end {
+                try await Task.sleep(for: .milliseconds(100))
+                record = try await gateway.refresh(id)
+            }
+            #expect(record.status == 200, "\(record.text)")
+            #expect(script.count(of: "/token") == 2)
+            #expect(try await UnjudgedIdentityTests.security(gateway, id).isEmpty)
+            _ = try await gateway.call(.get, "/v1/consents/\(id)/profile?max_age=0")
+            #expect(try await UnjudgedIdentityTests.security(gateway, id) == ["security.id_token_refused"])
+            #expect(script.count(of: "/userinfo") == 1)
         }
     }
 

@@ -31,7 +31,8 @@ struct LaterIdentity: Sendable {
     }
 
     func look(at idToken: SecretText, by identity: any IdentityCheck) async -> Finding {
-        guard let sealed = stored.providerSubject,
+        // The SDK's grants come without ID tokens, and whom their profile names may be named otherwise in one.
+        guard stored.record.client == nil, let sealed = stored.providerSubject,
             let person = try? keeping.vault.openText(sealed, as: .providerSubject, under: key)
         else { return .good(nil) }
         let verdict = await identity.checkRefreshed(

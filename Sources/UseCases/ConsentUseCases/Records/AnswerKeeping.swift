@@ -30,14 +30,17 @@ final class AnswerKeeping: Sendable {
         case journaled
     }
 
-    /// - Parameter limit: how long the store is tried.
+    /// - Parameters:
+    ///   - content: what the journal gets, made only where it gets something.
+    ///   - limit: how long the store is tried.
     /// - Throws: the store's failure, where the journal did not take it either.
     func keep<Answer: Sendable>(
-        _ content: AnsweredWrite, for limit: Duration, _ write: () async throws(StoreFailure) -> Answer
+        _ content: @autoclosure () -> AnsweredWrite, for limit: Duration,
+        _ write: () async throws(StoreFailure) -> Answer
     ) async throws(StoreFailure) -> Kept<Answer> {
         let first: StoreFailure
         do { return .stored(try await write()) } catch { first = error }
-        let entry = await journaled(content, because: first)
+        let entry = await journaled(content(), because: first)
         guard first.mayPass else {
             if entry == nil { throw first }
             return .journaled

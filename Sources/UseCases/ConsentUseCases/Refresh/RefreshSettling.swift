@@ -30,7 +30,7 @@ final class RefreshSettling: Sendable {
             let tokens = merged(answer.tokens)
             let write = try tokenWrite(tokens, answer, issuedAt: issuedAt)
             let limit = grant.connection.facts.timeouts.answer
-            let kept = try await flight.keeping.keep(.tokens(write, tokens), for: limit) {
+            let kept = try await flight.keeping.keep(journaled(write, tokens, answer), for: limit) {
                 () async throws(StoreFailure) in
                 try await flight.store.saveTokens(write)
             }

@@ -49,6 +49,21 @@ extension RefreshSettling {
         }
     }
 
+    /// What the journal gets: with the ID token, for nobody looks at that before the store has the tokens.
+    func journaled(_ write: TokenWrite, _ tokens: TokenSet, _ answer: TokenAnswer) -> AnsweredWrite {
+        guard grant.connection.identity != nil, tokens.idToken == nil, let idToken = answer.tokens.idToken else {
+            return .tokens(write, tokens)
+        }
+        var (later, unjudged) = (write, tokens)
+        unjudged.laterIDToken = idToken
+        guard
+            let sealed = try? flight.vault.seal(
+                unjudged, generation: write.expectedGeneration + 1, under: grant.key)
+        else { return .tokens(write, tokens) }
+        later.tokens = sealed
+        return .tokens(later, unjudged)
+    }
+
     /// Keeps it sealed with its tokens, and has the profile wait for it.
     private func setAside(_ idToken: SecretText, beside saved: TokenSet, generation: Int64) async {
         var tokens = saved

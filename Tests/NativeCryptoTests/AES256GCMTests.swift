@@ -35,59 +35,59 @@ private let vectors = [
     @Test("the published vectors seal to the published bytes and open again", arguments: 0..<3)
     func vector(_ number: Int) {
         let vector = vectors[number]
-        let key = bytes(vector.key)
+        let key = cipher.key(SecretBytes(bytes(vector.key)))
         for cut in [0, bytes(vector.associated).count / 2, bytes(vector.associated).count] {
             // What is bound may lie before the nonce, or come beside, or both.
             let (head, rest) = (bytes(vector.associated).prefix(cut), Array(bytes(vector.associated).dropFirst(cut)))
             let start = cut + 12
             let envelope = head + bytes(vector.nonce + vector.plaintext)
             var sealed = Array(envelope)
-            cipher.seal(&sealed, from: start, under: SecretBytes(key), binding: rest)
+            key.seal(&sealed, from: start, binding: rest)
             #expect(sealed == Array(head) + bytes(vector.nonce + vector.ciphertext + vector.tag))
+            // Its state of the value before plays no part.
             var again = Array(envelope)
-            cipher.seal(&again, from: start, under: key, binding: rest)
+            key.seal(&again, from: start, binding: rest)
             #expect(again == sealed)
-            #expect(cipher.open(sealed, from: start, under: key, binding: rest) == bytes(vector.plaintext))
-            #expect(cipher.open(sealed, from: start, under: SecretBytes(key), binding: rest) == bytes(vector.plaintext))
+            #expect(key.open(sealed, from: start, binding: rest) == bytes(vector.plaintext))
+            #expect(key.open(sealed, from: start, binding: rest) == bytes(vector.plaintext))
         }
     }
 
     @Test("an altered byte, nonce, binding or key does not open")
     func altered() {
         let vector = vectors[2]
-        let key = bytes(vector.key)
+        let key = cipher.key(SecretBytes(bytes(vector.key)))
         let (associated, good) = (bytes(vector.associated), [7] + bytes(vector.nonce + vector.plaintext))
         var sealed = good
-        cipher.seal(&sealed, from: 13, under: key, binding: associated)
-        #expect(cipher.open(sealed, from: 13, under: key, binding: associated) == bytes(vector.plaintext))
+        key.seal(&sealed, from: 13, binding: associated)
+        #expect(key.open(sealed, from: 13, binding: associated) == bytes(vector.plaintext))
         for index in sealed.indices {
             var bad = sealed
             bad[index] ^= 0x40
-            #expect(cipher.open(bad, from: 13, under: key, binding: associated) == nil)
+            #expect(key.open(bad, from: 13, binding: associated) == nil)
         }
-        var other = key
+        var other = bytes(vector.key)
         other[31] ^= 1
-        #expect(cipher.open(sealed, from: 13, under: other, binding: associated) == nil)
-        #expect(cipher.open(sealed, from: 13, under: key, binding: associated + [0]) == nil)
-        #expect(cipher.open(sealed, from: 13, under: key, binding: []) == nil)
-        #expect(cipher.open(sealed, from: 12, under: key, binding: associated) == nil)
-        #expect(cipher.open(Array(sealed.prefix(28)), from: 13, under: key, binding: associated) == nil)
-        #expect(cipher.open([], from: 13, under: key, binding: associated) == nil)
-        #expect(cipher.open(sealed, from: 11, under: key, binding: associated) == nil)
+        #expect(cipher.key(SecretBytes(other)).open(sealed, from: 13, binding: associated) == nil)
+        #expect(key.open(sealed, from: 13, binding: associated + [0]) == nil)
+        #expect(key.open(sealed, from: 13, binding: []) == nil)
+        #expect(key.open(sealed, from: 12, binding: associated) == nil)
+        #expect(key.open(Array(sealed.prefix(28)), from: 13, binding: associated) == nil)
+        #expect(key.open([], from: 13, binding: associated) == nil)
+        #expect(key.open(sealed, from: 11, binding: associated) == nil)
     }
 
-    @Test("many tasks seal and open with one cipher at once")
+    @Test("many tasks seal and open with one key at once")
     func concurrently() async {
-        let key = randomKey(32)
-        let cipher = cipher
+        let key = cipher.key(SecretBytes(random: 32))
         let failures = await withTaskGroup(of: Int.self, returning: Int.self) { group in
             for task in 0..<8 {
                 group.addTask {
                     (0..<500).count { round in
                         let (nonce, plain) = (randomBytes(12), Array("task \(task) round \(round)".utf8))
                         var sealed = nonce + plain
-                        cipher.seal(&sealed, from: 12, under: key, binding: [1])
-                        return cipher.open(sealed, from: 12, under: key, binding: [1]) != plain
+                        key.seal(&sealed, from: 12, binding: [1])
+                        return key.open(sealed, from: 12, binding: [1]) != plain
                     }
                 }
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
 internal import NativeCrypto
+internal import NativeSystem
 
 /// Keyed digests that let the store find what it cannot read: HMAC-SHA-256 under the index key over a purpose and
 /// parts, each with its length before it, so that no two lists of parts give the same bytes.
@@ -30,9 +31,8 @@ struct BlindIndexing: Sendable {
 
     private static func append(_ part: String?, to message: inout [UInt8]) {
         guard let part else { return message.append(0) }
-        message.append(1)
-        message.append(bigEndian: UInt32(part.utf8.count))
-        message.append(contentsOf: part.utf8)
+        message.append(1, bigEndian: UInt32(part.utf8.count))
+        message.append(text: part)
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Consents
 internal import NativeCrypto
+internal import NativeSystem
 
 /// Version ‖ length of the key's name ‖ the key's name ‖ nonce ‖ ciphertext ‖ tag.
 ///
@@ -30,30 +31,27 @@ struct Envelope {
     }
 
     /// The value; nil where envelope, key or place is another.
-    /// - Parameter open: opens an envelope from that byte on, bound to those.
-    func opened(at place: Place, by open: ([UInt8], Int, [UInt8]) -> [UInt8]?) -> [UInt8]? {
-        open(bytes, start, place.bytes)
+    func opened(at place: Place, with key: AES256GCMKey) -> [UInt8]? {
+        key.open(bytes, from: start, binding: place.bytes)
     }
 
     /// An envelope around what `write` appends, made in one buffer: the value is never anywhere else.
-    /// - Parameters:
-    ///   - room: how many bytes `write` appends; with more, a copy would stay behind in memory.
-    ///   - seal: seals an envelope from that byte on, bound to those.
+    /// - Parameter room: how many bytes `write` appends; with more, a copy would stay behind in memory.
     static func sealing(
-        room: Int, named keyID: String, at place: Place, nonce random: RandomStock,
-        _ write: (inout [UInt8]) -> Void, by seal: (inout [UInt8], Int, [UInt8]) -> Void
+        room: Int, with key: AES256GCMKey, named keyID: String, at place: Place, nonce random: RandomStock,
+        _ write: (inout [UInt8]) -> Void
     ) -> SealedBytes {
         let head = 2 + keyID.utf8.count
         var envelope: [UInt8] = []
         envelope.reserveCapacity(head + AES256GCM.nonceLength + room + AES256GCM.tagLength)
         envelope.append(version)
         envelope.append(UInt8(keyID.utf8.count))
-        envelope.append(contentsOf: keyID.utf8)
+        envelope.append(text: keyID)
         random.append(AES256GCM.nonceLength, to: &envelope)
         let start = envelope.count
         write(&envelope)
         precondition(envelope.count == start + room, "a value of another length than was said")
-        seal(&envelope, start, place.bytes)
+        key.seal(&envelope, from: start, binding: place.bytes)
         return SealedBytes(envelope)
     }
 }
@@ -69,8 +67,8 @@ struct Place {
         bytes.reserveCapacity(24 + column.utf8.count)
         bytes.append(bigEndian: id.uuid.high)
         bytes.append(bigEndian: id.uuid.low)
-        bytes.append(contentsOf: column.utf8)
-        bytes.append(bigEndian: generation)
+        bytes.append(text: column)
+        bytes.append(bigEndian: UInt64(bitPattern: generation))
         self.bytes = bytes
     }
 
@@ -82,14 +80,5 @@ struct Place {
     /// The purpose ‖ the 16 bytes of a row's identifier, for what waits in an outbox.
     init(purpose: String, id: UUIDv7) {
         bytes = Array(purpose.utf8) + id.bytes
-    }
-}
-
-extension [UInt8] {
-    /// The bytes of a number, most significant first.
-    mutating func append(bigEndian number: some FixedWidthInteger) {
-        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
-            append(UInt8(truncatingIfNeeded: number >> shift))
-        }
     }
 }

@@ -26,6 +26,7 @@ package struct KeyRing: Sendable {
     package static let keyLength = 32
 
     package let currentID: String
+    package let current: SealingKey
     package let keys: [String: SealingKey]
     package let indexKey: SecretBytes
     package let ledgerKey: SecretBytes
@@ -43,6 +44,7 @@ package struct KeyRing: Sendable {
         let all = keys.values.map(\.material) + [indexKey, ledgerKey]
         guard Set(all.map { sha256($0.reveal()) }).count == all.count else { throw .keyWithTwoPurposes }
         self.currentID = currentID
+        self.current = current
         self.keys = keys
         self.indexKey = indexKey
         self.ledgerKey = ledgerKey

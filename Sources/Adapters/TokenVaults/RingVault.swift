@@ -3,27 +3,41 @@ package import Consents
 package import NativeCrypto
 internal import NativeSystem
 
+extension AES256GCMKey: KeyMaterial {}
+
+/// A ring with its current key made ready.
+private final class HeldRing: Sendable {
+    let ring: KeyRing
+    let current: AES256GCMKey
+
+    init(_ ring: KeyRing, _ cipher: AES256GCM) {
+        self.ring = ring
+        current = cipher.key(ring.current.material)
+    }
+}
+
 /// The vault over a key ring: AES-256-GCM through OpenSSL, a random key a consent under the ring's current key.
 ///
 /// It can take another ring while it works (SIGHUP), as long as everything that was sealed stays readable.
 package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
-    private let held: Locked<KeyRing>
+    private let held: Locked<HeldRing>
     private let cipher: AES256GCM
     private let hash: SHA256Digest
     private let random = RandomStock()
+    private let newKeys = KeyStock()
     private let ledger: HMACSHA256
     let indexing: BlindIndexing
 
     /// - Throws: `CryptoUnavailable` where OpenSSL lacks an algorithm.
     package init(ring: KeyRing) throws(CryptoUnavailable) {
-        held = Locked(ring)
         cipher = try AES256GCM()
+        held = Locked(HeldRing(ring, cipher))
         hash = try SHA256Digest()
         ledger = try HMACSHA256(key: ring.ledgerKey)
         indexing = try BlindIndexing(key: ring.indexKey)
     }
 
-    private var ring: KeyRing { held.withLock { $0 } }
+    private var ring: KeyRing { held.withLock { $0 }.ring }
 
     /// Seals under that ring's current key from now on.
     /// - Throws: ``KeyRingFailure``: `ofAnotherStore` where the index or the ledger key differs, `lacksKey` where a key
@@ -42,7 +56,8 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         where next.evidence.keys[id]?.publicKey != key.publicKey {
             throw .lacksKey(id)
         }
-        held.withLock { $0 = next }
+        let taken = HeldRing(next, cipher)
+        held.withLock { $0 = taken }
     }
 
     package var evidenceSigner: any EvidenceSigner { ring.evidence }
@@ -54,16 +69,16 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     // MARK: A consent's key
 
     package func makeConsentKey(for id: ConsentID) throws(VaultFailure) -> ConsentKey {
-        let material = randomKey(KeyRing.keyLength)
-        return ConsentKey(
-            id: id, envelope: try sealUnderRing(room: material.count, at: Place(id, column: "key")) { $0 += material },
-            material: material)
+        let material = newKeys.key(KeyRing.keyLength)
+        let envelope = sealUnderRing(room: material.count, at: Place(id, column: "key")) { material.append(to: &$0) }
+        return ConsentKey(id: id, envelope: envelope, material: cipher.key(material))
     }
 
     package func openConsentKey(_ envelope: SealedBytes, for id: ConsentID) throws(VaultFailure) -> ConsentKey {
-        let material = try openUnderRing(envelope, at: Place(id, column: "key"))
+        var material = try openUnderRing(envelope, at: Place(id, column: "key"))
+        defer { wipe(&material) }
         guard material.count == KeyRing.keyLength else { throw .unreadable }
-        return ConsentKey(id: id, envelope: envelope, material: material)
+        return ConsentKey(id: id, envelope: envelope, material: cipher.key(SecretBytes(material)))
     }
 
     // MARK: Columns, under the consent's key
@@ -71,7 +86,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     package func seal(
         _ tokens: TokenSet, generation: Int64, under key: ConsentKey
     ) throws(VaultFailure) -> SealedBytes {
-        sealColumn(tokens, at: Place(key.id, column: "tokens", generation: generation), key)
+        try sealColumn(tokens, at: Place(key.id, column: "tokens", generation: generation), key)
     }
 
     package func openTokens(
@@ -82,7 +97,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     }
 
     package func seal(_ profile: Profile, under key: ConsentKey) throws(VaultFailure) -> SealedBytes {
-        sealColumn(profile, at: Place(key.id, column: "profile"), key)
+        try sealColumn(profile, at: Place(key.id, column: "profile"), key)
     }
 
     package func openProfile(_ envelope: SealedBytes, under key: ConsentKey) throws(VaultFailure) -> Profile {
@@ -93,8 +108,8 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         _ text: SecretText, as column: SealedColumn, under key: ConsentKey
     ) throws(VaultFailure) -> SealedBytes {
         let text = text.reveal()
-        return sealColumn(room: text.utf8.count, at: Place(key.id, column: column.rawValue), key) {
-            $0.append(contentsOf: text.utf8)
+        return try sealColumn(room: text.utf8.count, at: Place(key.id, column: column.rawValue), key) {
+            $0.append(text: text)
         }
     }
 
@@ -117,7 +132,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
             digests[name + "_sha256"] = digest(of: value, salt)
             kept.values.append((name, salt, value))
         }
-        return (digests, sealColumn(kept, at: Place(key.id, column: "event_personal"), key))
+        return (digests, try sealColumn(kept, at: Place(key.id, column: "event_personal"), key))
     }
 
     package func openPersonalPart(
@@ -135,10 +150,11 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
 
     private func digest(of value: SecretText, _ salt: [UInt8]) -> EventValue {
         let text = value.reveal()
-        var bytes = salt
+        var bytes: [UInt8] = []
         // With the room it needs it never grows, and leaves no copy behind.
         bytes.reserveCapacity(salt.count + text.utf8.count)
-        bytes.append(contentsOf: text.utf8)
+        bytes += salt
+        bytes.append(text: text)
         defer { wipe(&bytes) }
         return .text(Hexadecimal.text(of: hash(bytes)))
     }
@@ -146,7 +162,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     // MARK: What lies beside a code, under the ring's key
 
     package func seal(_ grant: KeptGrant, code: BlindIndex) throws(VaultFailure) -> SealedBytes {
-        try sealUnderRing(grant, at: Place(purpose: "grant", code: code))
+        sealUnderRing(grant, at: Place(purpose: "grant", code: code))
     }
 
     package func openGrant(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> KeptGrant {
@@ -154,7 +170,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     }
 
     package func seal(_ statement: ProviderStatement, code: BlindIndex) throws(VaultFailure) -> SealedBytes {
-        try sealUnderRing(statement, at: Place(purpose: "statement", code: code))
+        sealUnderRing(statement, at: Place(purpose: "statement", code: code))
     }
 
     package func openStatement(_ envelope: SealedBytes, code: BlindIndex) throws(VaultFailure) -> ProviderStatement {
@@ -165,9 +181,7 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
 
     package func sealToken(_ token: SecretText, outbox id: UUIDv7) throws(VaultFailure) -> SealedBytes {
         let text = token.reveal()
-        return try sealUnderRing(room: text.utf8.count, at: Place(purpose: "outbox", id: id)) {
-            $0.append(contentsOf: text.utf8)
-        }
+        return sealUnderRing(room: text.utf8.count, at: Place(purpose: "outbox", id: id)) { $0.append(text: text) }
     }
 
     package func openToken(_ envelope: SealedBytes, outbox id: UUIDv7) throws(VaultFailure) -> SecretText {
@@ -176,11 +190,11 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     }
 
     package func seal(_ write: AnsweredWrite, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry {
-        JournalEntry(id: id, sealed: try sealUnderRing(write, at: Place(purpose: "journal", id: id)))
+        JournalEntry(id: id, sealed: sealUnderRing(write, at: Place(purpose: "journal", id: id)))
     }
 
     package func seal(_ answer: UnreadableAnswer, journal id: UUIDv7) throws(VaultFailure) -> JournalEntry {
-        JournalEntry(id: id, sealed: try sealUnderRing(answer, at: Place(purpose: "unreadable", id: id)))
+        JournalEntry(id: id, sealed: sealUnderRing(answer, at: Place(purpose: "unreadable", id: id)))
     }
 
     package func openUnreadable(_ entry: JournalEntry) throws(VaultFailure) -> UnreadableAnswer {
@@ -199,18 +213,14 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
 
     // MARK: The two kinds of seal
 
-    private func sealUnderRing(_ value: some SealedForm, at place: Place) throws(VaultFailure) -> SealedBytes {
-        try sealUnderRing(room: value.formLength, at: place) { value.appendForm(to: &$0) }
+    private func sealUnderRing(_ value: some SealedForm, at place: Place) -> SealedBytes {
+        sealUnderRing(room: value.formLength, at: place) { value.appendForm(to: &$0) }
     }
 
-    private func sealUnderRing(
-        room: Int, at place: Place, _ write: (inout [UInt8]) -> Void
-    ) throws(VaultFailure) -> SealedBytes {
-        let ring = ring
-        guard let key = ring.keys[ring.currentID] else { throw .keyMissing(keyID: ring.currentID) }
-        return Envelope.sealing(room: room, named: ring.currentID, at: place, nonce: random, write) {
-            cipher.seal(&$0, from: $1, under: key.material, binding: $2)
-        }
+    private func sealUnderRing(room: Int, at place: Place, _ write: (inout [UInt8]) -> Void) -> SealedBytes {
+        let held = held.withLock { $0 }
+        return Envelope.sealing(
+            room: room, with: held.current, named: held.ring.currentID, at: place, nonce: random, write)
     }
 
     private func openUnderRing(_ envelope: SealedBytes, at place: Place) throws(VaultFailure) -> [UInt8] {
@@ -218,29 +228,30 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
         guard let key = ring.keys[parts.keyID] else {
             throw KeyRing.isKeyID(parts.keyID) ? .keyMissing(keyID: parts.keyID) : .notAuthentic
         }
-        let plaintext = parts.opened(at: place) { cipher.open($0, from: $1, under: key.material, binding: $2) }
-        guard let plaintext else { throw .notAuthentic }
+        guard let plaintext = parts.opened(at: place, with: cipher.key(key.material)) else { throw .notAuthentic }
         return plaintext
     }
 
-    private func sealColumn(_ value: some SealedForm, at place: Place, _ key: ConsentKey) -> SealedBytes {
-        sealColumn(room: value.formLength, at: place, key) { value.appendForm(to: &$0) }
+    private func sealColumn(
+        _ value: some SealedForm, at place: Place, _ key: ConsentKey
+    ) throws(VaultFailure) -> SealedBytes {
+        try sealColumn(room: value.formLength, at: place, key) { value.appendForm(to: &$0) }
     }
 
+    /// - Throws: `unreadable` for a key of another kind of vault.
     private func sealColumn(
         room: Int, at place: Place, _ key: ConsentKey, _ write: (inout [UInt8]) -> Void
-    ) -> SealedBytes {
-        Envelope.sealing(room: room, named: Envelope.consentKeyID, at: place, nonce: random, write) {
-            cipher.seal(&$0, from: $1, under: key.material, binding: $2)
-        }
+    ) throws(VaultFailure) -> SealedBytes {
+        guard let material = key.material as? AES256GCMKey else { throw .unreadable }
+        return Envelope.sealing(
+            room: room, with: material, named: Envelope.consentKeyID, at: place, nonce: random, write)
     }
 
     private func openColumn(
         _ envelope: SealedBytes, at place: Place, _ key: ConsentKey
     ) throws(VaultFailure) -> [UInt8] {
         guard let parts = Envelope(envelope.bytes), parts.keyID == Envelope.consentKeyID,
-            key.material.count == KeyRing.keyLength,
-            let plaintext = parts.opened(at: place, by: { cipher.open($0, from: $1, under: key.material, binding: $2) })
+            let material = key.material as? AES256GCMKey, let plaintext = parts.opened(at: place, with: material)
         else { throw .notAuthentic }
         return plaintext
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import NativeSystem
 
 /// How a value looks under its seal: its version in one byte, then its fields.
 ///
@@ -75,8 +76,7 @@ struct FormWriter {
     private mutating func head(_ number: UInt8, _ count: Int) {
         length += 5 + count
         guard !isMeasuring else { return }
-        bytes.append(number)
-        bytes.append(bigEndian: UInt32(count))
+        bytes.append(number, bigEndian: UInt32(count))
     }
 
     // MARK: Fields; nil takes no room
@@ -84,7 +84,7 @@ struct FormWriter {
     mutating func text(_ number: UInt8, _ text: String?) {
         guard let text else { return }
         head(number, text.utf8.count)
-        if !isMeasuring { bytes.append(contentsOf: text.utf8) }
+        if !isMeasuring { bytes.append(text: text) }
     }
 
     mutating func bytes(_ number: UInt8, _ content: [UInt8]?) {
@@ -96,7 +96,7 @@ struct FormWriter {
     mutating func integer(_ number: UInt8, _ value: Int64?) {
         guard let value else { return }
         head(number, 8)
-        if !isMeasuring { bytes.append(bigEndian: value) }
+        if !isMeasuring { bytes.append(bigEndian: UInt64(bitPattern: value)) }
     }
 
     mutating func flag(_ number: UInt8, _ value: Bool?) {
@@ -119,8 +119,7 @@ struct FormWriter {
         let (place, before) = (bytes.count, length)
         write(&self)
         guard !isMeasuring else { return }
-        let count = UInt32(length - before)
-        for index in 0..<4 { bytes[place - 4 + index] = UInt8(truncatingIfNeeded: count >> (24 - 8 * UInt32(index))) }
+        bytes.overwrite(from: place - 4, bigEndian: UInt32(length - before))
     }
 }
 

@@ -12,10 +12,18 @@ internal import COpenSSL
     /// A copy of those bytes.
     package init(_ bytes: [UInt8]) {
         count = bytes.count
-        unsafe start = .allocate(byteCount: max(1, bytes.count), alignment: 8)
-        unsafe bytes.withUnsafeBytes {
-            unsafe start.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(start), byteCount: $0.count)
-        }
+        unsafe start = bytes.withUnsafeBytes { unsafe SecretBytes.copy(of: $0) }
+    }
+
+    init(copying bytes: UnsafeRawBufferPointer) {
+        count = bytes.count
+        unsafe start = SecretBytes.copy(of: bytes)
+    }
+
+    private static func copy(of bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer {
+        let start = UnsafeMutableRawPointer.allocate(byteCount: max(1, bytes.count), alignment: 8)
+        unsafe start.copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(start), byteCount: bytes.count)
+        return unsafe start
     }
 
     /// New key material from the random generator.
@@ -32,6 +40,9 @@ internal import COpenSSL
 
     /// A copy, for the one place that writes the material into a file or under a seal.
     package func reveal() -> [UInt8] { unsafe Array(buffer) }
+
+    /// Appends the material, for the one place that writes it under a seal.
+    package func append(to bytes: inout [UInt8]) { unsafe bytes.append(contentsOf: buffer) }
 
     var buffer: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: start, count: count) }
 

@@ -57,14 +57,16 @@ package protocol Ledger: Sendable {
     func mac(previous: [UInt8], event: [UInt8]) -> [UInt8]
 }
 
-/// A consent's own key: its envelope for the store, and the 32 bytes that open the consent's columns.
+/// A key as its vault holds it; nobody else can do anything with it.
+package protocol KeyMaterial: AnyObject, Sendable {}
+
+/// A consent's own key: its envelope for the store, and what its vault seals and opens the consent's columns with.
 package struct ConsentKey: Sendable, CustomStringConvertible, CustomReflectable {
     package let id: ConsentID
     package let envelope: SealedBytes
-    /// 32 bytes.
-    package let material: [UInt8]
+    package let material: any KeyMaterial
 
-    package init(id: ConsentID, envelope: SealedBytes, material: [UInt8]) {
+    package init(id: ConsentID, envelope: SealedBytes, material: any KeyMaterial) {
         self.id = id
         self.envelope = envelope
         self.material = material

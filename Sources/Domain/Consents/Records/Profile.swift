@@ -16,19 +16,18 @@ package struct Profile: Sendable, Equatable, CustomStringConvertible, CustomRefl
 
     /// Only what these scopes cover (data minimisation).
     package func minimised(to granted: ScopeSet, and configured: ScopeSet) -> Profile {
-        func isCovered(_ scope: String) -> Bool { granted.contains(scope) && configured.contains(scope) }
-        // Many claims have one scope, which is looked for once.
-        var answers: [(scope: String, isCovered: Bool)] = []
-        func isCovered(_ name: ClaimName) -> Bool {
-            let scope = name.scope
-            if let known = answers.first(where: { $0.scope == scope }) { return known.isCovered }
-            answers.append((scope, isCovered(scope)))
-            return answers[answers.count - 1].isCovered
+        func isCovered(_ scope: ClaimScope) -> Bool {
+            granted.contains(scope.rawValue) && configured.contains(scope.rawValue)
         }
-        let isWhole = claims.keys.allSatisfy { isCovered($0) }
-        return Profile(
-            claims: isWhole ? claims : claims.filter { isCovered($0.key) },
-            address: !address.isEmpty && isCovered("address") ? address : [:])
+        // Many claims have one scope, which is looked for once; and most claims are covered, so those that are not are
+        // taken out.
+        let hidden = ClaimScope.allCases.filter { !isCovered($0) }
+        var kept = self
+        if !hidden.isEmpty {
+            for name in claims.keys where hidden.contains(name.claimScope) { kept.claims[name] = nil }
+        }
+        if hidden.contains(.address) { kept.address = [:] }
+        return kept
     }
 
     package var description: String { "a profile" }
@@ -53,20 +52,29 @@ package enum ClaimName: String, Sendable, CaseIterable {
     case payerID = "payer_id", accountType = "account_type", verifiedAccount = "verified_account"
 
     /// PayPal's own scope for the last three.
-    package static let payPalAttributesScope = "https://uri.paypal.com/services/paypalattributes"
+    package static var payPalAttributesScope: String { ClaimScope.payPalAttributes.rawValue }
 
     /// By its length, which tells nearly all apart: Swift would hash the whole text for each look-up.
     package func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.count) }
 
-    package var scope: String {
+    package var scope: String { claimScope.rawValue }
+
+    var claimScope: ClaimScope {
         switch self {
-        case .sub: "openid"
-        case .email, .emailVerified: "email"
-        case .phoneNumber, .phoneNumberVerified: "phone"
-        case .payerID, .accountType, .verifiedAccount: ClaimName.payPalAttributesScope
-        default: "profile"
+        case .sub: .openid
+        case .email, .emailVerified: .email
+        case .phoneNumber, .phoneNumberVerified: .phone
+        case .payerID, .accountType, .verifiedAccount: .payPalAttributes
+        default: .profile
         }
     }
+}
+
+/// A scope that covers attributes (OpenID Connect Core, section 5.4).
+enum ClaimScope: String, CaseIterable {
+    case openid, profile, email, phone, address
+    /// PayPal's own.
+    case payPalAttributes = "https://uri.paypal.com/services/paypalattributes"
 }
 
 /// One part of the `address` claim (OpenID Connect Core, section 5.1.1).

@@ -18,12 +18,21 @@ package enum Hexadecimal {
     package static func text(of high: UInt64, _ low: UInt64) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(32)
-        for shift in stride(from: 60, through: 0, by: -4) { text.append(digit(UInt8(high >> shift & 15))) }
-        for shift in stride(from: 60, through: 0, by: -4) { text.append(digit(UInt8(low >> shift & 15))) }
+        append(high, to: &text)
+        append(low, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
+    private static func append(_ word: UInt64, to text: inout [UInt8]) {
+        var rest = word
+        for _ in 0..<16 {
+            text.append(digit(UInt8(truncatingIfNeeded: rest >> 60)))
+            rest <<= 4
+        }
+    }
+
+    /// Of a number below 16.
+    private static func digit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
 
     /// The bytes that the digits spell; nil for an odd count or anything but `0-9a-f`.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {

@@ -27,15 +27,24 @@ package struct Instant: Hashable, Comparable, Sendable {
         let rest = seconds - days * 86_400
         let date = Instant.civilDate(daysSince1970: days)
         let year = String(date.year)
-        var text = String(repeating: "0", count: max(0, 4 - year.utf8.count)) + year
-        for (mark, number) in [
-            ("-", date.month), ("-", date.day), ("T", rest / 3600), (":", rest / 60 % 60), (":", rest % 60),
-        ] {
-            text += mark
-            if number < 10 { text += "0" }
-            text += String(number)
-        }
-        return text + "Z"
+        var text: [UInt8] = []
+        text.reserveCapacity(20)
+        for _ in 0..<max(0, 4 - year.utf8.count) { text.append(UInt8(ascii: "0")) }
+        text.append(contentsOf: year.utf8)
+        Instant.append("-", date.month, to: &text)
+        Instant.append("-", date.day, to: &text)
+        Instant.append("T", rest / 3600, to: &text)
+        Instant.append(":", rest / 60 % 60, to: &text)
+        Instant.append(":", rest % 60, to: &text)
+        text.append(UInt8(ascii: "Z"))
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A mark, and a number below 100 in two digits.
+    private static func append(_ mark: Unicode.Scalar, _ number: Int64, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: mark))
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
     /// The proleptic Gregorian date of a day number, by counting 400-year eras that begin on 1 March.

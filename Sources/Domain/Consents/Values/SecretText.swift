@@ -28,4 +28,9 @@ package struct SealedBytes: Hashable, Sendable {
 package struct BlindIndex: Hashable, Sendable {
     package let bytes: [UInt8]
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// By its first eight bytes: nobody without the key can choose them, and Swift would hash all 32 one by one.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+    }
 }

@@ -184,7 +184,7 @@ final class CodeFlight: Sendable {
             return .failure(.exchangeUnknown(nil))
         }
         return await settled(
-            grant, plan.digest, until: max(plan.profileDeadline, time.monotonic + .seconds(1)),
+            grant, plan.committedCode, until: max(plan.profileDeadline, time.monotonic + .seconds(1)),
             identityUntil: plan.identityDeadline)
     }
 
@@ -193,7 +193,7 @@ final class CodeFlight: Sendable {
             let grant = try vault.openGrant(sealed, code: plan.digest)
             let deadline = max(plan.profileDeadline, time.monotonic + .seconds(1))
             let outcome = await settled(
-                grant, plan.digest, until: deadline, identityUntil: plan.identityDeadline)
+                grant, plan.committedCode, until: deadline, identityUntil: plan.identityDeadline)
             // The trail says that it was made on another's call; this one finds it.
             guard grant.caller != plan.caller.name else { return outcome }
             return outcome.map { redemption in
@@ -209,11 +209,11 @@ final class CodeFlight: Sendable {
     ///   - deadline: monotonic time until which the profile is waited for.
     ///   - identityDeadline: likewise the keys of the ID token.
     func settled(
-        _ grant: KeptGrant, _ digest: BlindIndex, until deadline: Duration, identityUntil identityDeadline: Duration
+        _ grant: KeptGrant, _ code: CommittedCode, until deadline: Duration, identityUntil identityDeadline: Duration
     ) async -> Outcome {
         do throws(ConsentFailure) {
             return .success(
-                try await settle(grant, of: digest, profileUntil: deadline, identityUntil: identityDeadline))
+                try await settle(grant, of: code, profileUntil: deadline, identityUntil: identityDeadline))
         } catch {
             switch error {
             // Told already.

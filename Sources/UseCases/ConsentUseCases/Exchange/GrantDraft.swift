@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Consents
 
+/// The code that a committed grant lies beside.
+package struct CommittedCode: Sendable {
+    let digest: BlindIndex
+    /// The blind index of the grant's subject.
+    let owner: BlindIndex
+}
+
 /// A grant and its profile on their way to becoming a record: pure, but for the seals.
 struct GrantDraft: Sendable {
     let grant: KeptGrant
-    let code: BlindIndex
+    let code: CommittedCode
     let fetched: FetchedProfile
     let policy: RefreshPolicy
     let sharing: SharedSubjectRule?
@@ -23,7 +30,7 @@ struct GrantDraft: Sendable {
             timing: timing(id: id, generation: 1, isRefreshable: refreshable), isRefreshable: refreshable,
             client: grant.client, notice: grant.notice, createdAt: now, updatedAt: now)
         var stored = StoredConsent(
-            record: record, subjectIndex: vault.index(of: grant.subject), key: key.envelope,
+            record: record, subjectIndex: code.owner, key: key.envelope,
             subject: try vault.seal(SecretText(grant.subject.text), as: .subject, under: key),
             providerSubjectIndex: nil, providerSubject: nil,
             tokens: try vault.seal(grant.answer.tokens, generation: 1, under: key), profile: nil, attempt: nil)
@@ -57,7 +64,7 @@ struct GrantDraft: Sendable {
         let generation = live.record.generation + 1
         let offline = isReused ? "reused" : refreshable ? "new" : "none"
         let write = ConsentRenewal(
-            id: id, code: code, expectedGeneration: live.record.generation,
+            id: id, code: code.digest, expectedGeneration: live.record.generation,
             tokens: try vault.seal(tokens, generation: generation, under: key),
             timing: timing(id: id, generation: generation, isRefreshable: refreshable), isRefreshable: refreshable,
             requested: grant.requested, granted: granted,
@@ -86,10 +93,10 @@ struct GrantDraft: Sendable {
     private func event(
         _ type: EventType, offline: String, key: ConsentKey, vault: any TokenVault, now: Instant
     ) throws(VaultFailure) -> EventDraft {
-        var personal = ["subject": SecretText(grant.subject.text)]
+        var personal = [String: SecretText](minimumCapacity: 2)
+        personal["subject"] = SecretText(grant.subject.text)
         personal["provider_subject"] = fetched.providerSubject
-        let part = try vault.personalPart(personal, under: key)
-        var data = part.digests
+        var (data, sealed) = try vault.personalPart(personal, under: key)
         data["provider"] = .text(grant.provider.name)
         data["environment"] = grant.provider.environment.map(EventValue.text)
         data["scopes_requested"] = .text(grant.requested.blankSeparated)
@@ -103,6 +110,6 @@ struct GrantDraft: Sendable {
         data["app_product"] = grant.client?.productName.map(EventValue.text)
         data["app_sdk_version"] = grant.client?.sdkVersion.map(EventValue.text)
         return EventDraft(
-            type: type, at: now, caller: grant.caller, requestID: grant.requestID, data: data, personal: part.sealed)
+            type: type, at: now, caller: grant.caller, requestID: grant.requestID, data: data, personal: sealed)
     }
 }

@@ -122,8 +122,9 @@ package final class RedeemCode: Sendable {
         let abandoned = await work.abandonedGrants()
         for (code, grant) in abandoned.grants {
             let now = time.monotonic
-            _ = await flights.share(code, owner: vault.index(of: grant.subject), until: now) { [work] in
-                await work.settled(grant, code, until: now + .seconds(10), identityUntil: now + .seconds(10))
+            let committed = CommittedCode(digest: code, owner: vault.index(of: grant.subject))
+            _ = await flights.share(code, owner: committed.owner, until: now) { [work] in
+                await work.settled(grant, committed, until: now + .seconds(10), identityUntil: now + .seconds(10))
             }
         }
         return Adoption(
@@ -182,6 +183,9 @@ final class CodePlan: Sendable {
         self.caller = caller
         self.startedAt = startedAt
     }
+
+    /// That of the grant which it brings: the store gives a grant to nobody but its owner.
+    var committedCode: CommittedCode { CommittedCode(digest: digest, owner: subjectIndex) }
 
     /// Monotonic time at which whoever waits is answered.
     var callerDeadline: Duration { startedAt + facts.timeouts.total }

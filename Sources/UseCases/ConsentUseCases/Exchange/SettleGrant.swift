@@ -31,7 +31,7 @@ package final class SettleGrant: Sendable {
     ///   and is settled by whoever comes next, as after `exchangePending`, where its ID token cannot be verified yet;
     ///   `idTokenInvalid` and `sharedSubject` where it becomes no consent; `ourFault` where it cannot be sealed or opened.
     package func callAsFunction(
-        _ grant: KeptGrant, of code: BlindIndex, profileUntil deadline: Duration,
+        _ grant: KeptGrant, of code: CommittedCode, profileUntil deadline: Duration,
         identityUntil identityDeadline: Duration
     ) async throws(ConsentFailure) -> Redemption {
         if grant.identity != nil { return try await verified(grant, code, deadline, identityDeadline) }
@@ -50,7 +50,7 @@ package final class SettleGrant: Sendable {
 
     /// Creates or renews; a race with another consent of the same person is decided by the store, and tried again.
     func place(
-        _ grant: KeptGrant, of code: BlindIndex, facts: ProviderFacts?, _ fetched: FetchedProfile
+        _ grant: KeptGrant, of code: CommittedCode, facts: ProviderFacts?, _ fetched: FetchedProfile
     ) async throws(ConsentFailure) -> Redemption {
         let draft = GrantDraft(
             grant: grant, code: code, fetched: fetched, policy: facts?.policy ?? .whereNoneIsConfigured,
@@ -104,7 +104,7 @@ package final class SettleGrant: Sendable {
         let sealed = try draft.newConsent(id: ConsentID(entropy.identifier(at: now)), vault: vault, now: now)
         let persistence = StorePersistence(time: time)
         let answer = try await persistence.insist(for: .seconds(10)) { () async throws(StoreFailure) in
-            try await store.createConsent(sealed.stored, of: draft.code, events: sealed.events)
+            try await store.createConsent(sealed.stored, of: draft.code.digest, events: sealed.events)
         }
         switch answer {
         case .created:

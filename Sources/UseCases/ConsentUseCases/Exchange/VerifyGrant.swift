@@ -16,7 +16,7 @@ extension SettleGrant {
     }
 
     func verified(
-        _ grant: KeptGrant, _ code: BlindIndex, _ deadline: Duration, _ identityDeadline: Duration
+        _ grant: KeptGrant, _ code: CommittedCode, _ deadline: Duration, _ identityDeadline: Duration
     ) async throws(ConsentFailure) -> Redemption {
         guard let asked = grant.identity, let connection = directory.connection(named: grant.provider.name),
             connection.facts.hasIssued(grant)
@@ -55,7 +55,7 @@ extension SettleGrant {
 
     /// Whom the grant is of; the keys are asked for again until the deadline.
     private func person(
-        of grant: KeptGrant, _ code: BlindIndex, _ asked: AskedIdentity, by identity: any IdentityCheck,
+        of grant: KeptGrant, _ code: CommittedCode, _ asked: AskedIdentity, by identity: any IdentityCheck,
         until deadline: Duration
     ) async throws(ConsentFailure) -> Person {
         guard let token = grant.answer.tokens.idToken else {
@@ -96,7 +96,7 @@ extension SettleGrant {
 
     /// Ends the code so, and says why.
     private func refusal(
-        _ grant: KeptGrant, _ code: BlindIndex, _ reason: String
+        _ grant: KeptGrant, _ code: CommittedCode, _ reason: String
     ) async throws(ConsentFailure) -> ConsentFailure {
         let isRefused: Bool
         do { isRefused = try await refuse(grant, code, as: .idTokenInvalid, because: reason) } catch {
@@ -109,7 +109,7 @@ extension SettleGrant {
     /// Its tokens stay sealed beside the code for a day; they are never revoked.
     /// - Returns: false where somebody else has decided before.
     func refuse(
-        _ grant: KeptGrant, _ code: BlindIndex, as verdict: CodeVerdict, because reason: String?
+        _ grant: KeptGrant, _ code: CommittedCode, as verdict: CodeVerdict, because reason: String?
     ) async throws(StoreFailure) -> Bool {
         log.error(
             "the identity of a grant is refused; its tokens are set aside",
@@ -118,10 +118,10 @@ extension SettleGrant {
                 Fact(.reason, reason),
             ])
         let statement = reason.flatMap {
-            try? vault.seal(ProviderStatement(status: 0, errorDescription: $0), code: code)
+            try? vault.seal(ProviderStatement(status: 0, errorDescription: $0), code: code.digest)
         }
         return try await StorePersistence(time: time).insist(for: .seconds(30)) { () async throws(StoreFailure) in
-            try await store.refuseGrant(code, as: verdict, statement: statement, at: time.now)
+            try await store.refuseGrant(code.digest, as: verdict, statement: statement, at: time.now)
         }
     }
 }

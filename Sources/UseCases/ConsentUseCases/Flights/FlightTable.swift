@@ -17,10 +17,16 @@ package final class FlightTable<Key: Hashable & Sendable, Outcome: Sendable>: Se
         case belongsToAnother
     }
 
-    private struct Waiter: Sendable {
+    /// An object: a copy of a value would look its continuation's type up at run time.
+    private final class Waiter: Sendable {
         /// Monotonic.
         let deadline: Duration
         let continuation: CheckedContinuation<Outcome?, Never>
+
+        init(deadline: Duration, continuation: CheckedContinuation<Outcome?, Never>) {
+            self.deadline = deadline
+            self.continuation = continuation
+        }
     }
 
     private struct Flight: Sendable {

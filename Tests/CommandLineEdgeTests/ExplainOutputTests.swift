@@ -12,7 +12,7 @@ struct ExplainOutputTests {
         kind: .keepAlive, interval: .seconds(30 * 86_400), reuse: .forbidden, idleLife: .seconds(180 * 86_400),
         defaultLifetime: .seconds(3600))
 
-    private static func event(_ type: EventType, after seconds: Int64, _ data: [String: EventValue] = [:])
+    private static func event(_ type: EventType, after seconds: Int64, _ data: EventData = [:])
         -> StoredEvent
     {
         StoredEvent(

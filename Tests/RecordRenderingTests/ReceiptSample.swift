@@ -15,7 +15,7 @@ struct ReceiptSample {
         userAgreement: "https://shop.example/terms", textSHA256: String(repeating: "ab", count: 32),
         purposes: ["Sign-up", "Delivery"], jurisdiction: "DE")
 
-    func event(_ sequence: Int64, _ type: EventType, data: [String: EventValue] = [:]) -> StoredEvent {
+    func event(_ sequence: Int64, _ type: EventType, data: EventData = [:]) -> StoredEvent {
         let at = moment.advanced(by: .seconds(sequence == 1 ? 0 : 86_400))
         return StoredEvent(
             sequence: sequence,

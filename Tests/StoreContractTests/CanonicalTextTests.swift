@@ -12,8 +12,7 @@ struct CanonicalTextTests {
     ]
     private static let names = ["a", "b2", "B", "_", "generation", "scopes", "é", "e\u{301}", "\"", "ab", "a\n"]
 
-    private func draft(_ data: [String: EventValue], caller: String = "backend", requestID: String? = nil) -> EventDraft
-    {
+    private func draft(_ data: EventData, caller: String = "backend", requestID: String? = nil) -> EventDraft {
         EventDraft(type: .refreshed, at: Make.now, caller: caller, requestID: requestID, data: data)
     }
 
@@ -23,7 +22,7 @@ struct CanonicalTextTests {
         var generator = SystemRandomNumberGenerator()
         var (plain, escaped) = (0, 0)
         for round in 0..<3000 {
-            var data: [String: EventValue] = [:]
+            var data: EventData = [:]
             for _ in 0..<Int.random(in: 0...6, using: &generator) {
                 let name = CanonicalTextTests.names.randomElement(using: &generator) ?? "a"
                 let text = CanonicalTextTests.texts.randomElement(using: &generator) ?? ""

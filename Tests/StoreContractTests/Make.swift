@@ -52,7 +52,7 @@ enum Make {
             tokens: sealed("tokens 1"), profile: providerSubject.map { _ in sealed("profile 1") }, attempt: nil)
     }
 
-    static func event(_ type: EventType = .created, at now: Instant = now, data: [String: EventValue] = [:])
+    static func event(_ type: EventType = .created, at now: Instant = now, data: EventData = [:])
         -> EventDraft
     {
         EventDraft(type: type, at: now, caller: "backend", requestID: "r-1", data: data, personal: sealed("salts"))

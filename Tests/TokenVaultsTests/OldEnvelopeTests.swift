@@ -24,7 +24,7 @@ import TokenVaults
         #expect(try vault.openText(envelope(OldEnvelopes.subject), as: .subject, under: key).reveal() == "user-42")
         let personal = try vault.openPersonalPart(envelope(OldEnvelopes.personal), under: key)
         #expect(personal.values == ["subject": SecretText("user-42")])
-        #expect(Array(personal.digests.keys) == ["subject_sha256"])
+        #expect(personal.digests.map(\.key) == ["subject_sha256"])
         let grant = try vault.openGrant(envelope(OldEnvelopes.grant), code: code)
         #expect(grant.answer == sampleGrant(isFull: true)?.answer)
         #expect(grant.subject.text == "user-42")

@@ -32,22 +32,19 @@ struct CanonicalText {
         add("}")
     }
 
-    private mutating func addData(_ data: [String: EventValue]) {
-        // Of names in ASCII, which the bytes' order is that of; others are not plain.
-        let members = data.sorted { $0.key < $1.key }
+    private mutating func addData(_ data: EventData) {
         var separator = "{"
-        for (name, value) in members {
+        for (name, value) in data.members {
             add(separator)
             separator = ","
             addText(name)
-            if !name.utf8.allSatisfy({ $0 < 0x80 }) { isPlain = false }
             add(":")
             switch value {
             case .text(let text): addText(text)
             case .integer(let number): add(number)
             }
         }
-        add(members.isEmpty ? "{}" : "}")
+        add(data.isEmpty ? "{}" : "}")
     }
 
     private mutating func add(_ syntax: String) { bytes.append(contentsOf: syntax.utf8) }

@@ -46,10 +46,11 @@ enum EventText {
         return text.isPlain ? text.bytes : escaped(draft, of: id, sequence: sequence)
     }
 
-    /// The same of any texts. Members are set in the order of their names, so nothing is left to sort.
+    /// The same of any texts. Members are set in the order of their names, as the event's data have theirs: nothing is
+    /// left to sort.
     static func escaped(_ draft: EventDraft, of id: ConsentID, sequence: Int64) -> [UInt8] {
         var data = JSONValue.object()
-        for (name, value) in draft.data.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        for (name, value) in draft.data.members {
             switch value {
             case .text(let text): data.set(name, text)
             case .integer(let number): data.set(name, number)
@@ -88,7 +89,7 @@ enum EventText {
         guard let at = event["at"]?.integer, let caller = event["caller"]?.string, let word = event["type"]?.string,
             let type = EventType(rawValue: word)
         else { return nil }
-        var data: [String: EventValue] = [:]
+        var data: EventData = [:]
         for (name, value) in event["data"]?.members ?? JSONValue.null.members {
             if let text = value.string { data[name] = .text(text) }
             if let number = value.integer { data[name] = .integer(number) }

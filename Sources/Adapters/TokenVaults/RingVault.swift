@@ -121,10 +121,9 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
     }
 
     package func personalPart(
-        _ values: [String: SecretText], under key: ConsentKey
-    ) throws(VaultFailure) -> (digests: [String: EventValue], sealed: SealedBytes) {
-        // An event's other data is put beside them.
-        var digests = [String: EventValue](minimumCapacity: 16)
+        _ values: KeyValuePairs<String, SecretText>, under key: ConsentKey
+    ) throws(VaultFailure) -> (digests: EventData, sealed: SealedBytes) {
+        var digests = EventData()
         var kept = PersonalValues()
         for (name, value) in values {
             var salt: [UInt8] = []
@@ -137,10 +136,10 @@ package struct RingVault: TokenVault, EvidenceKeys, EvidenceHash {
 
     package func openPersonalPart(
         _ envelope: SealedBytes, under key: ConsentKey
-    ) throws(VaultFailure) -> (values: [String: SecretText], digests: [String: EventValue]) {
+    ) throws(VaultFailure) -> (values: [String: SecretText], digests: EventData) {
         let kept: PersonalValues = try read(try openColumn(envelope, at: Place(key.id, column: "event_personal"), key))
         var values: [String: SecretText] = [:]
-        var digests: [String: EventValue] = [:]
+        var digests: EventData = [:]
         for (name, salt, value) in kept.values {
             values[name] = value
             digests[name + "_sha256"] = digest(of: value, salt)

@@ -15,7 +15,7 @@ package enum EventJSON {
     /// One event: `seq`, `type`, `at`, `caller`, `request_id`, `data`, `mac`.
     package static func value(of event: StoredEvent) -> JSONValue {
         var data = JSONValue.object()
-        for (name, value) in event.draft.data.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in event.draft.data.members {
             switch value {
             case .text(let text): data.set(name, text)
             case .integer(let number): data.set(name, number)

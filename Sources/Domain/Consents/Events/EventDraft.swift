@@ -7,12 +7,12 @@ package struct EventDraft: Sendable {
     package var caller: String
     package var requestID: String?
     /// Strings and integers only. Personal values enter as salted digests.
-    package var data: [String: EventValue]
+    package var data: EventData
     /// The salts and values behind those digests, under the consent's key; dropped at erasure.
     package var personal: SealedBytes?
 
     package init(
-        type: EventType, at: Instant, caller: String, requestID: String?, data: [String: EventValue] = [:],
+        type: EventType, at: Instant, caller: String, requestID: String?, data: EventData = [:],
         personal: SealedBytes? = nil
     ) {
         self.type = type

@@ -14,11 +14,11 @@ package protocol TokenVault: Ledger {
     func openText(_ envelope: SealedBytes, as column: SealedColumn, under key: ConsentKey) throws(VaultFailure)
         -> SecretText
     /// The salted digests of personal values, for an event's data, and their salts and values under one seal.
-    func personalPart(_ values: [String: SecretText], under key: ConsentKey) throws(VaultFailure)
-        -> (digests: [String: EventValue], sealed: SealedBytes)
+    func personalPart(_ values: KeyValuePairs<String, SecretText>, under key: ConsentKey) throws(VaultFailure)
+        -> (digests: EventData, sealed: SealedBytes)
     /// The values of a personal part, and the digests that an event's data must have of them.
     func openPersonalPart(_ envelope: SealedBytes, under key: ConsentKey) throws(VaultFailure)
-        -> (values: [String: SecretText], digests: [String: EventValue])
+        -> (values: [String: SecretText], digests: EventData)
 
     /// A grant that is no consent yet, under the ring's key, bound to its code's digest.
     func seal(_ grant: KeptGrant, code: BlindIndex) throws(VaultFailure) -> SealedBytes

@@ -11,7 +11,7 @@ package struct ConsentID: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.uuid = uuid
     }
 
-    package var description: String { "cns_" + uuid.hexadecimal }
+    package var description: String { Hexadecimal.text(after: "cns_", uuid.high, uuid.low) }
 
     package static func < (left: ConsentID, right: ConsentID) -> Bool { left.uuid < right.uuid }
 }

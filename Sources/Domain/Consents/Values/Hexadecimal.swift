@@ -5,30 +5,30 @@ package enum Hexadecimal {
 
     /// Two digits a byte.
     package static func text(of bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(2 * bytes.count)
-        for byte in bytes {
-            text.append(digit(byte >> 4))
-            text.append(digit(byte & 15))
+        var text = [UInt8](repeating: 0, count: 2 * bytes.count)
+        var digits = text.mutableSpan
+        for (index, byte) in bytes.enumerated() {
+            digits[2 * index] = digit(byte >> 4)
+            digits[2 * index + 1] = digit(byte & 15)
         }
         return String(decoding: text, as: UTF8.self)
     }
 
     /// Of two words, most significant first: 32 digits.
-    package static func text(of high: UInt64, _ low: UInt64) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        append(high, to: &text)
-        append(low, to: &text)
-        return String(decoding: text, as: UTF8.self)
-    }
+    package static func text(of high: UInt64, _ low: UInt64) -> String { text(after: "", high, low) }
 
-    private static func append(_ word: UInt64, to text: inout [UInt8]) {
-        var rest = word
-        for _ in 0..<16 {
-            text.append(digit(UInt8(truncatingIfNeeded: rest >> 60)))
-            rest <<= 4
+    /// The same with something before it.
+    package static func text(after prefix: String, _ high: UInt64, _ low: UInt64) -> String {
+        let start = prefix.utf8.count
+        var text = [UInt8](repeating: 0, count: start + 32)
+        var digits = text.mutableSpan
+        for (index, byte) in prefix.utf8.enumerated() { digits[index] = byte }
+        for index in 0..<16 {
+            let shift = UInt64(60 - 4 * index)
+            digits[start + index] = digit(UInt8(truncatingIfNeeded: high >> shift) & 15)
+            digits[start + 16 + index] = digit(UInt8(truncatingIfNeeded: low >> shift) & 15)
         }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Of a number below 16.

@@ -26,25 +26,23 @@ package struct Instant: Hashable, Comparable, Sendable {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let rest = seconds - days * 86_400
         let date = Instant.civilDate(daysSince1970: days)
-        let year = String(date.year)
-        var text: [UInt8] = []
-        text.reserveCapacity(20)
-        for _ in 0..<max(0, 4 - year.utf8.count) { text.append(UInt8(ascii: "0")) }
-        text.append(contentsOf: year.utf8)
-        Instant.append("-", date.month, to: &text)
-        Instant.append("-", date.day, to: &text)
-        Instant.append("T", rest / 3600, to: &text)
-        Instant.append(":", rest / 60 % 60, to: &text)
-        Instant.append(":", rest % 60, to: &text)
-        text.append(UInt8(ascii: "Z"))
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// A mark, and a number below 100 in two digits.
-    private static func append(_ mark: Unicode.Scalar, _ number: Int64, to text: inout [UInt8]) {
-        text.append(UInt8(ascii: mark))
-        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
-        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+        let isPlainYear = (0...9999).contains(date.year)
+        let year = isPlainYear ? date.year : 0
+        // In place: to put a text together costs ten times as much.
+        var text = Array("0000-00-00T00:00:00Z".utf8)
+        let places: InlineArray<7, Int> = [0, 2, 5, 8, 11, 14, 17]
+        let numbers: InlineArray<7, Int64> = [
+            year / 100, year % 100, date.month, date.day, rest / 3600, rest / 60 % 60, rest % 60,
+        ]
+        var digits = text.mutableSpan
+        for index in places.indices {
+            digits[places[index]] += UInt8(truncatingIfNeeded: numbers[index] / 10)
+            digits[places[index] + 1] += UInt8(truncatingIfNeeded: numbers[index] % 10)
+        }
+        if isPlainYear { return String(decoding: text, as: UTF8.self) }
+        let longYear = String(date.year)
+        return String(repeating: "0", count: max(0, 4 - longYear.utf8.count)) + longYear
+            + String(decoding: text[4...], as: UTF8.self)
     }
 
     /// The proleptic Gregorian date of a day number, by counting 400-year eras that begin on 1 March.

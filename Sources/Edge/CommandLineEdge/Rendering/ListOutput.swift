@@ -41,8 +41,8 @@ package enum ListOutput {
         return CommandOutput(text: TextTable.text(rows))
     }
 
-    private static func data(_ data: [String: EventValue]) -> String {
-        data.sorted { $0.key < $1.key }.map { name, value in
+    private static func data(_ data: EventData) -> String {
+        data.members.map { name, value in
             switch value {
             case .text(let text): "\(name)=\(text)"
             case .integer(let number): "\(name)=\(number)"

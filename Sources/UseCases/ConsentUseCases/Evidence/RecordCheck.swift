@@ -111,7 +111,7 @@ private struct OpenedPeople {
 
     /// Where an event's digests and the personal part behind them do not fit one another, or name another person.
     func difference(
-        from digests: [String: EventValue], _ sealed: SealedBytes?, _ key: ConsentKey, _ vault: any TokenVault
+        from digests: EventData, _ sealed: SealedBytes?, _ key: ConsentKey, _ vault: any TokenVault
     ) -> RecordColumn? {
         guard let part = sealed.flatMap({ try? vault.openPersonalPart($0, under: key) }), part.digests == digests else {
             return .personal

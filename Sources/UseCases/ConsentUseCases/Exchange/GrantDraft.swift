@@ -40,7 +40,8 @@ struct GrantDraft: Sendable {
         }
         if let profile = fetched.profile { stored.profile = try vault.seal(profile, under: key) }
         stored.sharing = sharing
-        let made = try event(.created, offline: refreshable ? "new" : "none", key: key, vault: vault, now: now)
+        let made = try event(
+            .created, record.timing, offline: refreshable ? "new" : "none", key: key, vault: vault, now: now)
         return (stored, [made] + doubts(at: now))
     }
 
@@ -63,14 +64,15 @@ struct GrantDraft: Sendable {
         let refreshable = tokens.refreshToken != nil
         let generation = live.record.generation + 1
         let offline = isReused ? "reused" : refreshable ? "new" : "none"
+        let timing = timing(id: id, generation: generation, isRefreshable: refreshable)
+        let made = try event(.renewed, timing, offline: offline, key: key, vault: vault, now: now)
         let write = ConsentRenewal(
             id: id, code: code.digest, expectedGeneration: live.record.generation,
             tokens: try vault.seal(tokens, generation: generation, under: key),
-            timing: timing(id: id, generation: generation, isRefreshable: refreshable), isRefreshable: refreshable,
-            requested: grant.requested, granted: granted,
+            timing: timing, isRefreshable: refreshable, requested: grant.requested, granted: granted,
             profile: try fetched.profile.map { profile throws(VaultFailure) in try vault.seal(profile, under: key) },
             issuer: grant.issuer, client: grant.client, notice: grant.notice, at: now,
-            events: [try event(.renewed, offline: offline, key: key, vault: vault, now: now)] + doubts(at: now))
+            events: [made] + doubts(at: now))
         return (write, isReused)
     }
 
@@ -91,24 +93,27 @@ struct GrantDraft: Sendable {
     }
 
     private func event(
-        _ type: EventType, offline: String, key: ConsentKey, vault: any TokenVault, now: Instant
+        _ type: EventType, _ timing: TokenTiming, offline: String, key: ConsentKey, vault: any TokenVault, now: Instant
     ) throws(VaultFailure) -> EventDraft {
-        var personal = [String: SecretText](minimumCapacity: 2)
-        personal["subject"] = SecretText(grant.subject.text)
-        personal["provider_subject"] = fetched.providerSubject
-        var (data, sealed) = try vault.personalPart(personal, under: key)
-        data["provider"] = .text(grant.provider.name)
-        data["environment"] = grant.provider.environment.map(EventValue.text)
-        data["scopes_requested"] = .text(grant.requested.blankSeparated)
-        data["scopes_granted"] = .text(granted.blankSeparated)
-        data["offline"] = .text(offline)
-        let timing = timing(id: key.id, generation: 1, isRefreshable: offline != "none")
+        let subject = SecretText(grant.subject.text)
+        let (digests, sealed) = try vault.personalPart(
+            fetched.providerSubject.map { ["provider_subject": $0, "subject": subject] } ?? ["subject": subject],
+            under: key)
+        // In the order of their names, in which they are put in fastest.
+        var data = EventData()
+        data.reserveCapacity(16)
         data["access_token_expires_at"] = .integer(timing.accessTokenExpiresAt.milliseconds)
-        data["notice"] = grant.notice.map { .text($0.text) }
-        if grant.notice?.isAssumed == true { data["notice_assumed"] = .text("true") }
         data["app_platform"] = grant.client?.platform.map(EventValue.text)
         data["app_product"] = grant.client?.productName.map(EventValue.text)
         data["app_sdk_version"] = grant.client?.sdkVersion.map(EventValue.text)
+        data["environment"] = grant.provider.environment.map(EventValue.text)
+        data["notice"] = grant.notice.map { .text($0.text) }
+        if grant.notice?.isAssumed == true { data["notice_assumed"] = .text("true") }
+        data["offline"] = .text(offline)
+        data["provider"] = .text(grant.provider.name)
+        data["scopes_granted"] = .text(granted.blankSeparated)
+        data["scopes_requested"] = .text(grant.requested.blankSeparated)
+        data.merge(digests) { first, _ in first }
         return EventDraft(
             type: type, at: now, caller: grant.caller, requestID: grant.requestID, data: data, personal: sealed)
     }

@@ -46,7 +46,7 @@ struct ProfileKeeping: Sendable {
     ) throws(VaultFailure) -> ProfileWrite {
         let now = time.now
         var person: (index: BlindIndex, sealed: SealedBytes)?
-        var told: (digests: [String: EventValue], sealed: SealedBytes)?
+        var told: (digests: EventData, sealed: SealedBytes)?
         if let subject = fetched.providerSubject {
             person = (
                 vault.index(ofProviderSubject: subject, at: stored.record.provider),
@@ -90,7 +90,7 @@ struct ProfileKeeping: Sendable {
         return names.isEmpty ? nil : names.sorted().joined(separator: " ")
     }
 
-    private func event(_ type: EventType, _ caller: CallerIdentity, _ data: [String: EventValue] = [:]) -> EventDraft {
+    private func event(_ type: EventType, _ caller: CallerIdentity, _ data: EventData = [:]) -> EventDraft {
         EventDraft(type: type, at: time.now, caller: caller.name, requestID: caller.requestID, data: data)
     }
 }

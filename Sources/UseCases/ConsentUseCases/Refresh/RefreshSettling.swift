@@ -66,14 +66,16 @@ final class RefreshSettling: Sendable {
     func end(_ statement: ProviderStatement) async -> RefreshFlight.Outcome {
         if grant.wasOver {
             let reason = grant.known.statusReason ?? .providerRejected
-            let data = ["failure": EventValue.text("reauthorization_required")].merging(described(statement)) { $1 }
+            let failed: EventData = ["failure": .text("reauthorization_required")]
+            let data = failed.merging(described(statement)) { $1 }
             return await settle(
                 .released, .reauthorizationRequired(reason), [event(.refreshFailed, data: data).ofForcedTry])
         }
         let wasUnknown = grant.known.attempt != nil && grant.policy.reuse != .fixed
         let reason: StatusReason =
             await isOfCopy() ? .restoredBackup : wasUnknown ? .ambiguousRotation : .providerRejected
-        let data = ["reason": EventValue.text(reason.rawValue)].merging(described(statement)) { first, _ in first }
+        let why: EventData = ["reason": .text(reason.rawValue)]
+        let data = why.merging(described(statement)) { first, _ in first }
         return await settle(
             .over(reason), .reauthorizationRequired(reason), [event(.reauthorizationRequired, data: data)])
     }
@@ -153,7 +155,7 @@ final class RefreshSettling: Sendable {
             of: answer, issuedAt: issuedAt, replacing: grant.known.timing, isRefreshable: true,
             spread: RefreshPolicy.spread(of: claim.id, generation: generation))
         let granted = answer.scopes ?? grant.known.granted
-        var data: [String: EventValue] = [
+        var data: EventData = [
             "generation": .integer(generation), "scopes_granted": .text(granted.blankSeparated),
             "access_token_expires_at": .integer(timing.accessTokenExpiresAt.milliseconds),
         ]
@@ -217,13 +219,13 @@ final class RefreshSettling: Sendable {
 
     var facts: [Fact] { [Fact(.consentID, "\(claim.id)"), Fact(.provider, grant.known.provider.name)] }
 
-    func event(_ type: EventType, data: [String: EventValue] = [:]) -> EventDraft {
+    func event(_ type: EventType, data: EventData = [:]) -> EventDraft {
         EventDraft(
             type: type, at: flight.time.now, caller: caller.name, requestID: caller.requestID, data: data)
     }
 
-    private func described(_ statement: ProviderStatement) -> [String: EventValue] {
-        var data: [String: EventValue] = ["provider_status": .integer(Int64(statement.status))]
+    private func described(_ statement: ProviderStatement) -> EventData {
+        var data: EventData = ["provider_status": .integer(Int64(statement.status))]
         data["provider_error"] = statement.error.map(EventValue.text)
         data["provider_correlation_id"] = statement.correlationID.map(EventValue.text)
         return data

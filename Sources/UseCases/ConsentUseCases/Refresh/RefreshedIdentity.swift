@@ -86,7 +86,7 @@ extension RefreshSettling {
             "the ID token of a refresh is refused; its tokens are kept",
             facts + [Fact(.reason, reason ?? "sub is another one than before")])
         do {
-            let data = reason.map { ["reason": EventValue.text($0)] } ?? [:]
+            let data: EventData = reason.map { ["reason": .text($0)] } ?? [:]
             try await flight.store.append(event(type, data: data), to: claim.id)
         } catch {
             flight.log.warning("an event could not be written", facts + [Fact(.reason, "\(error)")])

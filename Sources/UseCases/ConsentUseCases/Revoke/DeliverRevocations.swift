@@ -71,9 +71,9 @@ package final class DeliverRevocations: Sendable {
     }
 
     private func event(
-        _ task: RevocationTask, _ more: [String: EventValue], _ outcome: String, at now: Instant
+        _ task: RevocationTask, _ more: EventData, _ outcome: String, at now: Instant
     ) -> EventDraft {
-        let data: [String: EventValue] = ["token": .text(task.draft.kind.rawValue), "outcome": .text(outcome)]
+        let data: EventData = ["token": .text(task.draft.kind.rawValue), "outcome": .text(outcome)]
         return EventDraft(
             type: .tokenRevocation, at: now, caller: "gateway", requestID: nil,
             data: data.merging(more) { own, _ in own })
@@ -112,7 +112,7 @@ package final class DeliverRevocations: Sendable {
                     ? (.again(at: now.advanced(by: told ?? delay(task))), statement) : (.failed, statement)
             }
         if case .again = end { return RevocationSettlement(id: task.draft.id, outcome: end, at: now, event: nil) }
-        var data: [String: EventValue] = [:]
+        var data: EventData = [:]
         if let statement {
             data["provider_status"] = .integer(Int64(statement.status))
             data["provider_error"] = statement.error.map(EventValue.text)

@@ -4,21 +4,55 @@ package struct TokenSet: Sendable, Equatable {
     package var accessToken: SecretText
     package var tokenType: String
     package var refreshToken: SecretText?
-    /// The ID token of the code exchange. In a record only one that nobody could verify: then no profile is trusted that
-    /// comes with these tokens. One that was verified is not kept.
-    package var idToken: SecretText?
-    /// The nonce of the ID token that came with the refresh token's code, once that is verified: a later one has the same
-    /// or none (OpenID Connect Core, section 12.2).
-    package var nonce: SecretText?
-    /// The ID token that came with these tokens at a refresh, while its issuer's keys could not be had: whoever asks for
-    /// the profile with them looks at it first.
-    package var laterIDToken: SecretText?
+    /// What is kept of ID tokens, which most grants have nothing of: in a block of its own, for the rest is copied often.
+    private var identity: Boxed<IdentityParts>?
+
+    private struct IdentityParts: Sendable, Equatable {
+        var idToken: SecretText?
+        var nonce: SecretText?
+        var laterIDToken: SecretText?
+    }
 
     package init(accessToken: SecretText, tokenType: String, refreshToken: SecretText?, idToken: SecretText?) {
         self.accessToken = accessToken
         self.tokenType = tokenType
         self.refreshToken = refreshToken
         self.idToken = idToken
+    }
+
+    /// The ID token of the code exchange. In a record only one that nobody could verify: then no profile is trusted that
+    /// comes with these tokens. One that was verified is not kept.
+    package var idToken: SecretText? {
+        get { identity?.wrappedValue.idToken }
+        set { change { $0.idToken = newValue } }
+    }
+
+    /// The nonce of the ID token that came with the refresh token's code, once that is verified: a later one has the same
+    /// or none (OpenID Connect Core, section 12.2).
+    package var nonce: SecretText? {
+        get { identity?.wrappedValue.nonce }
+        set { change { $0.nonce = newValue } }
+    }
+
+    /// The ID token that came with these tokens at a refresh, while its issuer's keys could not be had: whoever asks for
+    /// the profile with them looks at it first.
+    package var laterIDToken: SecretText? {
+        get { identity?.wrappedValue.laterIDToken }
+        set { change { $0.laterIDToken = newValue } }
+    }
+
+    private mutating func change(_ change: (inout IdentityParts) -> Void) {
+        let before = identity?.wrappedValue ?? IdentityParts()
+        var after = before
+        change(&after)
+        guard after != before else { return }
+        identity = after == IdentityParts() ? nil : Boxed(wrappedValue: after)
+    }
+
+    package static func == (one: TokenSet, other: TokenSet) -> Bool {
+        one.accessToken == other.accessToken && one.tokenType == other.tokenType
+            && one.refreshToken == other.refreshToken
+            && one.identity?.wrappedValue == other.identity?.wrappedValue
     }
 }
 

@@ -35,12 +35,8 @@ package enum ConsentJSON {
     /// The attributes by their OpenID Connect names, in a fixed order with `address` last; only those that are held.
     package static func claims(of profile: Profile) -> JSONValue {
         var json = JSONValue.object()
-        let names = ClaimName.allCases
-        // Each at its name's place: to look all names up would hash all of them.
-        var values = [ClaimValue?](repeating: nil, count: names.count)
-        for (name, value) in profile.claims { names.firstIndex(of: name).map { values[$0] = value } }
-        for (name, value) in zip(names, values) {
-            switch value {
+        for name in ClaimName.allCases {
+            switch profile.claims[name] {
             case .text(let text): json.set(name.rawValue, text)
             case .flag(let flag): json.set(name.rawValue, flag)
             case .integer(let number): json.set(name.rawValue, number)

@@ -85,7 +85,10 @@ extension WritingRules {
     /// another transaction is about to close a gate, whoever has read before goes through as if it had come before, which
     /// it has; what was committed before this read holds.
     func health(of provider: ProviderKey, in connection: borrowing SQLConnection) throws(SQLError) -> ProviderHealth? {
-        try health(of: provider, by: StateQueries.one, in: connection)
+        if let seen = connection.seen, seen.quiet.contains(provider) { return nil }
+        let found = try health(of: provider, by: StateQueries.one, in: connection)
+        if found?.isClean ?? true { connection.seen?.sawQuiet(provider) }
+        return found
     }
 
     /// As above, held until the transaction ends: for whoever writes what follows from it.
@@ -104,6 +107,7 @@ extension WritingRules {
         var after = known
         let value = change(&after)
         guard after != known, connection.hasOtherWriters else { return (known, after, value) }
+        connection.seen?.forget()
         try connection.run(StateQueries.make, provider.name, provider.environmentColumn, now)
         let held = try heldHealth(of: provider, in: connection) ?? ProviderHealth()
         after = held
@@ -129,6 +133,7 @@ extension WritingRules {
     func keep(
         _ health: ProviderHealth, of provider: ProviderKey, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) {
+        connection.seen?.forget()
         try connection.run(
             StateQueries.keep, provider.name, provider.environmentColumn, health.gate?.since, health.gate?.until,
             health.throttles, health.breaker?.since, health.breaker?.reason.rawValue,

@@ -29,12 +29,14 @@ extension SQLStore {
 
     package func stopRefreshing(_ reason: RefreshStop, at now: Instant) async throws(StoreFailure) {
         try await writer.write(.finishes) { connection throws(SQLError) in
+            connection.seen?.forget()
             try connection.run(LifeQueries.stop, reason.rawValue, now)
         }
     }
 
     package func acceptStore(as epoch: StoreEpoch, at now: Instant) async throws(StoreFailure) {
         try await writer.write(.finishes) { [rules] connection throws(SQLError) in
+            connection.seen?.forget()
             try connection.run(LifeQueries.accept, epoch.incarnation.bytes, epoch.number, now, now)
             try rules.noteStep(epoch, in: connection)
             try markPage(in: connection)
@@ -47,6 +49,7 @@ extension WritingRules {
     fileprivate func step(
         from known: StoreEpoch?, _ newborn: UUIDv7, at now: Instant, in connection: borrowing SQLConnection
     ) throws(SQLError) -> EpochStep {
+        connection.seen?.forget()
         let row = try LifeRow(isHeld: true, in: connection)
         if let stop = row.life.stop { return .stopped(stop) }
         let found = row.life.mark?.epoch
@@ -83,14 +86,14 @@ extension WritingRules {
     func mayRefresh(in connection: borrowing SQLConnection) throws(SQLError) -> Bool {
         // Before the row: another thread may step on in between, and the row is then ahead of what is known, not behind.
         let known = epochs.value
+        if let life = connection.seen?.life, life.takesClaims(of: known) { return true }
         let row = try connection.prepare(LifeQueries.claims)
         try row.bind(leases.instance)
         guard try row.step() else { return false }
-        let incarnation = row.optionalBlob()
-        let number = row.integer()
-        if row.optionalText() != nil { return false }
-        guard let known else { return true }
-        return incarnation == known.incarnation.bytes && number >= known.number
+        let life = ClaimableLife(
+            incarnation: row.optionalBlob(), number: row.integer(), isStopped: row.optionalText() != nil)
+        connection.seen?.life = life
+        return life.takesClaims(of: known)
     }
 }
 

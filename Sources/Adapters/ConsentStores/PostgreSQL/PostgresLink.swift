@@ -10,6 +10,7 @@ final class PostgresLink {
     let connection: PostgresConnection
     let clock: ServerClock
     let living: LivingInstances
+    let seen = SeenInTransaction()
 
     convenience init(_ server: PostgresServer, _ clock: BootClock) throws(SQLError) {
         self.init(try server.connect(), clock)
@@ -25,6 +26,7 @@ final class PostgresLink {
     /// transaction has seen, and must be there when the period is signed.
     func begin() throws(PostgresError) {
         living.forget()
+        seen.forget()
         try connection.begin()
         try connection.run(LinkQueries.shareWriting)
     }
@@ -74,7 +76,9 @@ extension SQLConnection {
     @inline(never) func beginRead() {
         switch self {
         case .sqlite: break
-        case .postgres(let link): link.living.forget()
+        case .postgres(let link):
+            link.living.forget()
+            link.seen.forget()
         }
     }
 

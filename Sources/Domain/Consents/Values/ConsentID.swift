@@ -11,7 +11,14 @@ package struct ConsentID: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.uuid = uuid
     }
 
-    package var description: String { Hexadecimal.text(after: "cns_", uuid.high, uuid.low) }
+    package var description: String {
+        var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "_"))
+        text[0] = UInt8(ascii: "c")
+        text[1] = UInt8(ascii: "n")
+        text[2] = UInt8(ascii: "s")
+        Hexadecimal.write(uuid.high, uuid.low, from: 4, into: &text)
+        return String(ascii: text.span)
+    }
 
     package static func < (left: ConsentID, right: ConsentID) -> Bool { left.uuid < right.uuid }
 }

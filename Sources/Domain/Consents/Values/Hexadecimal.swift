@@ -15,20 +15,21 @@ package enum Hexadecimal {
     }
 
     /// Of two words, most significant first: 32 digits.
-    package static func text(of high: UInt64, _ low: UInt64) -> String { text(after: "", high, low) }
+    package static func text(of high: UInt64, _ low: UInt64) -> String {
+        var digits = InlineArray<32, UInt8>(repeating: 0)
+        write(high, low, from: 0, into: &digits)
+        return String(ascii: digits.span)
+    }
 
-    /// The same with something before it.
-    package static func text(after prefix: String, _ high: UInt64, _ low: UInt64) -> String {
-        let start = prefix.utf8.count
-        var text = [UInt8](repeating: 0, count: start + 32)
-        var digits = text.mutableSpan
-        for (index, byte) in prefix.utf8.enumerated() { digits[index] = byte }
+    /// Writes 32 digits into a text's place.
+    static func write<let room: Int>(
+        _ high: UInt64, _ low: UInt64, from start: Int, into text: inout InlineArray<room, UInt8>
+    ) {
         for index in 0..<16 {
             let shift = UInt64(60 - 4 * index)
-            digits[start + index] = digit(UInt8(truncatingIfNeeded: high >> shift) & 15)
-            digits[start + 16 + index] = digit(UInt8(truncatingIfNeeded: low >> shift) & 15)
+            text[start + index] = digit(UInt8(truncatingIfNeeded: high >> shift) & 15)
+            text[start + 16 + index] = digit(UInt8(truncatingIfNeeded: low >> shift) & 15)
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Of a number below 16.
@@ -45,5 +46,14 @@ package enum Hexadecimal {
         }
         guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
+    }
+}
+
+extension String {
+    /// The text that bytes below 128 spell, put together where no array has to be made.
+    init(ascii bytes: Span<UInt8>) {
+        do { self.init(copying: try UTF8Span(validating: bytes)) } catch {
+            preconditionFailure("bytes that are not ASCII")
+        }
     }
 }

@@ -28,21 +28,28 @@ package struct Instant: Hashable, Comparable, Sendable {
         let date = Instant.civilDate(daysSince1970: days)
         let isPlainYear = (0...9999).contains(date.year)
         let year = isPlainYear ? date.year : 0
-        // In place: to put a text together costs ten times as much.
-        var text = Array("0000-00-00T00:00:00Z".utf8)
-        let places: InlineArray<7, Int> = [0, 2, 5, 8, 11, 14, 17]
-        let numbers: InlineArray<7, Int64> = [
-            year / 100, year % 100, date.month, date.day, rest / 3600, rest / 60 % 60, rest % 60,
-        ]
-        var digits = text.mutableSpan
-        for index in places.indices {
-            digits[places[index]] += UInt8(truncatingIfNeeded: numbers[index] / 10)
-            digits[places[index] + 1] += UInt8(truncatingIfNeeded: numbers[index] % 10)
-        }
-        if isPlainYear { return String(decoding: text, as: UTF8.self) }
+        // In place: to put a text together out of texts costs ten times as much.
+        var digits = InlineArray<20, UInt8>(repeating: UInt8(ascii: "0"))
+        (digits[4], digits[7]) = (UInt8(ascii: "-"), UInt8(ascii: "-"))
+        (digits[10], digits[19]) = (UInt8(ascii: "T"), UInt8(ascii: "Z"))
+        (digits[13], digits[16]) = (UInt8(ascii: ":"), UInt8(ascii: ":"))
+        Instant.put(year / 100, at: 0, in: &digits)
+        Instant.put(year % 100, at: 2, in: &digits)
+        Instant.put(date.month, at: 5, in: &digits)
+        Instant.put(date.day, at: 8, in: &digits)
+        Instant.put(rest / 3600, at: 11, in: &digits)
+        Instant.put(rest / 60 % 60, at: 14, in: &digits)
+        Instant.put(rest % 60, at: 17, in: &digits)
+        let text = String(ascii: digits.span)
+        if isPlainYear { return text }
         let longYear = String(date.year)
-        return String(repeating: "0", count: max(0, 4 - longYear.utf8.count)) + longYear
-            + String(decoding: text[4...], as: UTF8.self)
+        return String(repeating: "0", count: max(0, 4 - longYear.utf8.count)) + longYear + text.dropFirst(4)
+    }
+
+    /// Adds a number below 100 to two zeros.
+    private static func put(_ number: Int64, at place: Int, in digits: inout InlineArray<20, UInt8>) {
+        digits[place] += UInt8(truncatingIfNeeded: number / 10)
+        digits[place + 1] += UInt8(truncatingIfNeeded: number % 10)
     }
 
     /// The proleptic Gregorian date of a day number, by counting 400-year eras that begin on 1 March.

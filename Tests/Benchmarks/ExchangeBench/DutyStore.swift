@@ -35,7 +35,7 @@ struct DutyStore {
     private static let tables = """
         CREATE TABLE reservations (digest BLOB PRIMARY KEY, content BLOB) STRICT;
         CREATE TABLE consents (id BLOB PRIMARY KEY, content BLOB) STRICT;
-        CREATE TABLE events (id BLOB PRIMARY KEY, content BLOB) STRICT, WITHOUT ROWID;
+        CREATE TABLE events (id BLOB PRIMARY KEY, content BLOB) STRICT;
         """
 
     /// `EXTERNAL`, for no time is spent on making the gateway's sealed bytes smaller either.

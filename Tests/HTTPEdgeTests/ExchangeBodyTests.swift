@@ -60,6 +60,8 @@ struct ExchangeBodyTests {
         for body in [
             #"{"subject":"u","code":"c","iss":"https://op.test"}"#,
             #"{"subject":"u","authorization":{"response":{"code":"c","iss":"https://op.test"}}}"#,
+            #"{"subject":"u","authorization":{"response":{"code":"c"}},"iss":"https://op.test"}"#,
+            #"{"subject":"u","authorization":{"response":{"code":"c","iss":"https://op.test"}},"iss":"https://op.test"}"#,
         ] {
             #expect(try ExchangeBodyTests.request(body).issuer == "https://op.test")
         }
@@ -76,6 +78,10 @@ struct ExchangeBodyTests {
         (#"{"subject":"u","code":"c",}"#, "invalid_request", "trailing comma"),
         (#"{"subject":"u","subject":"u","code":"c"}"#, "invalid_request", "duplicate key"),
         (#"{"code":"c"}"#, "invalid_request", "subject"),
+        (
+            #"{"subject":"u","authorization":{"response":{"code":"c","iss":"https://a"}},"iss":"https://b"}"#,
+            "invalid_request", "iss: it is another one than response.iss"
+        ),
         (#"{"subject":"u"}"#, "invalid_request", "code"),
         (#"{"subject":"u","code":""}"#, "invalid_request", "code"),
         (#"{"subject":"u","code":7}"#, "invalid_request", "code: it must be a string"),

@@ -83,9 +83,9 @@ extension WritingRules {
     ///
     /// The row is not held: every code and every claim reads it, and nearly all of them write nothing to it. Where
     /// another transaction is about to close a gate, whoever has read before goes through as if it had come before, which
-    /// it has; what was committed before this read holds.
+    /// it has; what was committed before this read holds, and that is at most a moment old (``SeenInTransaction``).
     func health(of provider: ProviderKey, in connection: borrowing SQLConnection) throws(SQLError) -> ProviderHealth? {
-        if let seen = connection.seen, seen.quiet.contains(provider) { return nil }
+        if let seen = connection.seen, seen.isQuiet(provider) { return nil }
         let found = try health(of: provider, by: StateQueries.one, in: connection)
         if found?.isClean ?? true { connection.seen?.sawQuiet(provider) }
         return found

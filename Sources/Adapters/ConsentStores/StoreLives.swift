@@ -92,7 +92,7 @@ extension WritingRules {
         guard try row.step() else { return false }
         let life = ClaimableLife(
             incarnation: row.optionalBlob(), number: row.integer(), isStopped: row.optionalText() != nil)
-        connection.seen?.life = life
+        connection.seen?.saw(life)
         return life.takesClaims(of: known)
     }
 }

@@ -21,6 +21,8 @@ final class RefreshPass: Sendable {
     private static let longest = Duration.seconds(30)
     /// A grant that cannot be sent for a reason of its own is looked at again after that.
     private static let postponement = Duration.seconds(600)
+    /// So many that somebody else has in hand are not looked at again in the same pass.
+    private static let mostSetAside = 64
     private static let caller = CallerIdentity(name: "scheduler", requestID: nil)
 
     init(
@@ -59,11 +61,14 @@ final class RefreshPass: Sendable {
         var isProbing: Bool
         var isBlocked = false
         var underWay: Set<ConsentID> = []
+        /// Those that were passed over: where somebody holds a grant's row for long, it stays what is due first.
+        private(set) var setAside: Set<ConsentID> = []
 
         mutating func take(_ ended: Ended) {
             underWay.remove(ended.id)
             switch ended.verdict {
-            case .passedOver: break
+            case .passedOver:
+                if setAside.count < RefreshPass.mostSetAside { setAside.insert(ended.id) }
             case .blocked: isBlocked = true
             case .done:
                 tally.done += 1
@@ -111,7 +116,7 @@ final class RefreshPass: Sendable {
                 }
                 do throws(StoreFailure) { page = try await nextPage(course) } catch { return told(error) }
                 if page.isEmpty {
-                    guard let ended = await group.next() else { return await idle() }
+                    guard let ended = await group.next() else { return await idle(course) }
                     course.take(ended)
                     continue
                 }
@@ -133,14 +138,16 @@ final class RefreshPass: Sendable {
 
     private func nextPage(_ course: Course) async throws(StoreFailure) -> ArraySlice<RefreshableGrant> {
         try await store.dueGrants(
-            of: facts.key, policy: facts.policy, besides: course.underWay, at: time.now,
+            of: facts.key, policy: facts.policy, besides: course.underWay.union(course.setAside), at: time.now,
             limit: course.isProbing ? 1 : 2 * share)[...]
     }
 
-    private func idle() async -> PassEnd {
+    private func idle(_ course: Course) async -> PassEnd {
         do throws(StoreFailure) {
             let next = try await store.nextDue(of: facts.key)
-            return .idle(next: next.map { time.now.duration(to: $0) })
+            // What was set aside is due still.
+            let soonest = course.setAside.isEmpty ? Duration.zero : .seconds(1)
+            return .idle(next: next.map { max(time.now.duration(to: $0), soonest) })
         } catch { return told(error) }
     }
 

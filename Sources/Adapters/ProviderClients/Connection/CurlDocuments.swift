@@ -27,7 +27,7 @@ package struct CurlDocuments: DocumentSource {
     package func get(_ url: ProviderURL) async -> DocumentAnswer {
         guard let client = client() else { return .failed(.notSent(.stopped)) }
         let request = CurlRequest(
-            method: .get, url: url.text, headers: [("Accept", "application/json")],
+            method: .get, url: url.text, headers: [("Accept", "application/json"), ("Cache-Control", "no-cache")],
             connectTimeout: min(connectTimeout, timeout), timeout: timeout, spends: false, addresses: url.addresses)
         switch await client.perform(request) {
         case .answered(let answer):

@@ -44,7 +44,7 @@ struct ExchangeBody {
                 code: try code(ExchangeBody.code(ofSDK: envelope)), providerName: provider, subject: subject,
                 parameters: ExchangeParameters(isSDKCode: true, redirectURI: nil, codeVerifier: nil),
                 environmentHint: try ExchangeBody.member("environment", ofClient: envelope),
-                client: try ExchangeBody.app(envelope), nonce: nil, issuer: try ExchangeBody.issuer(ofSDK: envelope),
+                client: try ExchangeBody.app(envelope), nonce: nil, issuer: try issuer(ofSDK: envelope),
                 notice: notice, caller: caller)
         }
         let parameters = ExchangeParameters(
@@ -104,9 +104,14 @@ struct ExchangeBody {
         return code
     }
 
-    private static func issuer(ofSDK envelope: JSONValue) throws(Problem) -> String? {
-        guard let value = envelope["response"]?["iss"], !value.isNull else { return nil }
+    /// In the SDK's response, or beside it.
+    private func issuer(ofSDK envelope: JSONValue) throws(Problem) -> String? {
+        let beside = try text("iss", orQuery: false)
+        guard let value = envelope["response"]?["iss"], !value.isNull else { return beside }
         guard let text = value.string else { throw .invalidRequest("response.iss: it must be a string.") }
+        if let beside, !beside.utf8.elementsEqual(text.utf8) {
+            throw .invalidRequest("iss: it is another one than response.iss.")
+        }
         return text
     }
 

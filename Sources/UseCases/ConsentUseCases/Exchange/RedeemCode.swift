@@ -50,6 +50,7 @@ package final class RedeemCode: Sendable {
     }
 
     private func redemption(of request: consuming ExchangeRequest) async throws(ConsentFailure) -> Redemption {
+        let startedAt = time.monotonic
         let connection = try directory.provider(named: request.providerName, environment: request.environmentHint)
         let facts = connection.facts
         let parameters = try directory.parameters(of: request, at: facts)
@@ -64,7 +65,7 @@ package final class RedeemCode: Sendable {
         let plan = CodePlan(
             digest: digest, subject: subject, subjectIndex: subjectIndex, connection: connection,
             parameters: parameters, nonce: nonce, client: request.client, notice: notice, caller: request.caller,
-            startedAt: time.monotonic)
+            startedAt: startedAt)
         let slot = CodeSlot(request.code)
         var shared = await share(plan, slot)
         // Before a code is named unknown for good: its answer may lie in the journal of an instance that has ended, or be

@@ -18,6 +18,9 @@ struct LaterIdentity: Sendable {
         case doubtful
     }
 
+    /// What is longer is no ID token that anybody would verify, and the journal has room for answers, not for these.
+    static func keeps(_ idToken: SecretText) -> Bool { idToken.reveal().utf8.count <= 64 << 10 }
+
     /// - Parameter opened: the tokens of `stored`.
     init(
         _ keeping: ProfileKeeping, of stored: StoredConsent, _ opened: TokenSet, _ key: ConsentKey,
@@ -56,7 +59,7 @@ struct LaterIdentity: Sendable {
         let event = EventDraft(
             type: type, at: keeping.time.now, caller: caller.name, requestID: caller.requestID,
             data: reason.map { ["reason": EventValue.text($0)] } ?? [:])
-        _ = await settle(as: stored.record.profileFetchedAt == nil ? .pending : .current, [event])
+        _ = await settle([event])
     }
 
     /// The record's tokens without it; nil where they cannot be sealed: then it is judged once more.
@@ -71,11 +74,13 @@ struct LaterIdentity: Sendable {
 
     /// It is waited for no longer.
     /// - Returns: whether that was written.
-    func settle(as status: ProfileStatus, _ events: [EventDraft]) async -> Bool {
-        let now = keeping.time.now
+    func settle(_ events: [EventDraft]) async -> Bool {
+        let (now, record) = (keeping.time.now, stored.record)
+        let before: ProfileStatus = record.profileFetchedAt == nil ? .pending : .current
         do {
             var write = ProfileWrite(
-                id: stored.record.id, status: status, profile: nil, fetchedAt: nil, providerSubject: nil, at: now,
+                id: record.id, status: record.profileStatus == .unavailable ? .unavailable : before, profile: nil,
+                fetchedAt: nil, providerSubject: nil, at: now,
                 events: events,
                 superseding: EventDraft(
                     type: .superseded, at: now, caller: caller.name, requestID: caller.requestID, data: [:]))
@@ -84,7 +89,7 @@ struct LaterIdentity: Sendable {
         } catch {
             keeping.log.warning(
                 "what an ID token has told could not be kept",
-                [Fact(.consentID, "\(stored.record.id)"), Fact(.reason, "\(error)")])
+                [Fact(.consentID, "\(record.id)"), Fact(.reason, "\(error)")])
             return false
         }
     }

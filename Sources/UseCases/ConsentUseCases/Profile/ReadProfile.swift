@@ -177,7 +177,7 @@ package final class ReadProfile: Sendable {
             let later = LaterIdentity(keeping, of: stored, tokens, key, caller)
             guard case .good(let person) = await later.look(at: waiting, by: identity) else { return false }
             if let fetchedAt = stored.record.profileFetchedAt, fetchedAt.duration(to: time.now) <= limit {
-                return await later.settle(as: .current, [])
+                return await later.settle([])
             }
             judged = later.tokens
             told = person.flatMap { told in

@@ -44,14 +44,16 @@ extension RefreshSettling {
             return .same(nil)
         case .keysUnavailable(let reason):
             flight.log.warning("the keys of an issuer cannot be had", facts + [Fact(.reason, reason)])
-            await setAside(token, beside: tokens, generation: write.expectedGeneration + 1)
+            await setAside(token, beside: tokens, generation: write.expectedGeneration + 1, of: stored.record)
             return .doubtful
         }
     }
 
     /// What the journal gets: with the ID token, for nobody looks at that before the store has the tokens.
     func journaled(_ write: TokenWrite, _ tokens: TokenSet, _ answer: TokenAnswer) -> AnsweredWrite {
-        guard grant.connection.identity != nil, tokens.idToken == nil, let idToken = answer.tokens.idToken else {
+        guard grant.connection.identity != nil, tokens.idToken == nil, let idToken = answer.tokens.idToken,
+            LaterIdentity.keeps(idToken)
+        else {
             return .tokens(write, tokens)
         }
         var (later, unjudged) = (write, tokens)
@@ -65,12 +67,16 @@ extension RefreshSettling {
     }
 
     /// Keeps it sealed with its tokens, and has the profile wait for it.
-    private func setAside(_ idToken: SecretText, beside saved: TokenSet, generation: Int64) async {
+    private func setAside(
+        _ idToken: SecretText, beside saved: TokenSet, generation: Int64, of record: ConsentRecord
+    ) async {
+        guard LaterIdentity.keeps(idToken) else { return }
         var tokens = saved
         tokens.laterIDToken = idToken
         do {
             var write = ProfileWrite(
-                id: claim.id, status: .pending, profile: nil, fetchedAt: nil, providerSubject: nil,
+                id: claim.id, status: record.profileStatus == .unavailable ? .unavailable : .pending, profile: nil,
+                fetchedAt: nil, providerSubject: nil,
                 at: flight.time.now, events: [], superseding: event(.superseded))
             write.tokens = ProfileWrite.SealedAgain(
                 generation: generation,

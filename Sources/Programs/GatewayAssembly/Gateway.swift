@@ -73,7 +73,11 @@ struct Gateway: Sendable {
         let store = try openStore(in: place, for: use, as: instance, ledger: vault)
         do throws(StartFailure) {
             try RingCheck.hold(vault, against: try location(place.settings))
-            return try Gateway(place, store, vault, try openJournal(in: place, as: instance))
+            let journal = try openJournal(in: place, as: instance)
+            do throws(StartFailure) { return try Gateway(place, store, vault, journal) } catch {
+                journal.close()
+                throw error
+            }
         } catch {
             store.close()
             throw error

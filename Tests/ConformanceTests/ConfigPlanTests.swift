@@ -76,6 +76,8 @@ struct ConfigPlanTests {
             // The keys that are known by then are the old ones.
             #expect(try await run.post("c-canary-0", subject: "user-0").status == 201)
             let script = run.script
+            // What it does holds the script, which holds it.
+            defer { script.change { $0.idToken = { $0 } } }
             script.change { behaviour in
                 behaviour.claims["sub"] = "s-canary-2"
                 behaviour.userinfo = { _ in .http(200, OpenIDScript.person("s-canary-2")) }

@@ -162,7 +162,7 @@ def check_saboteur():
     try:
         combination.fill(pool=6)
         threading.Thread(target=sabotage, daemon=True).start()
-        for _ in range(3):
+        for _ in range(8):
             try:
                 combination.stop_round("taken")
             except Failure:

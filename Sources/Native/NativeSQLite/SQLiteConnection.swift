@@ -129,53 +129,16 @@ private func waitForLock(_ context: UnsafeMutableRawPointer?, _ tries: Int32) ->
     return 1
 }
 
-/// A connection's statements by the query objects that they were prepared of: a table of a power of two of places, found
-/// by the objects' addresses, half of them free at least. A dictionary would mix each address well first, at ten times
-/// the cost.
+/// A connection's statements by the query objects that they were prepared of.
 final class StatementCache {
-    /// Of the objects; 0 where there is none.
-    private var addresses = [UInt](repeating: 0, count: 128)
     // The query is kept too: its identity must not come back for another text.
-    private var kept = [(query: SQLiteQuery, prepared: PreparedStatement)?](repeating: nil, count: 128)
-    private var count = 0
+    private var statements: [ObjectIdentifier: (query: SQLiteQuery, prepared: PreparedStatement)] = [:]
 
-    func statement(of query: SQLiteQuery) -> PreparedStatement? { kept[place(of: address(of: query))]?.prepared }
+    func statement(of query: SQLiteQuery) -> PreparedStatement? { statements[ObjectIdentifier(query)]?.prepared }
 
     func keep(_ prepared: PreparedStatement, for query: SQLiteQuery) {
-        if 2 * count >= addresses.count { grow() }
-        put(prepared, for: query)
-        count += 1
+        statements[ObjectIdentifier(query)] = (query, prepared)
     }
 
-    func finalizeAll() {
-        addresses = Array(repeating: 0, count: addresses.count)
-        kept = Array(repeating: nil, count: kept.count)
-        count = 0
-    }
-
-    private func address(of query: SQLiteQuery) -> UInt { UInt(bitPattern: ObjectIdentifier(query)) }
-
-    /// Where the query is, or where it would be put.
-    private func place(of address: UInt) -> Int {
-        // Blocks of the heap lie 16 bytes apart.
-        var place = Int(truncatingIfNeeded: address >> 4)
-        while true {
-            place &= addresses.count - 1
-            if addresses[place] == address || addresses[place] == 0 { return place }
-            place += 1
-        }
-    }
-
-    private func put(_ prepared: PreparedStatement, for query: SQLiteQuery) {
-        let place = place(of: address(of: query))
-        addresses[place] = address(of: query)
-        kept[place] = (query, prepared)
-    }
-
-    private func grow() {
-        let all = kept
-        addresses = Array(repeating: 0, count: 2 * all.count)
-        kept = Array(repeating: nil, count: 2 * all.count)
-        for one in all { if let one { put(one.prepared, for: one.query) } }
-    }
+    func finalizeAll() { statements.removeAll() }
 }

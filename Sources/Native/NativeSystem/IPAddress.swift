@@ -38,19 +38,7 @@ package struct IPAddress: Sendable, Hashable {
     }
 
     /// As inet_ntop(3) writes it: `127.0.0.1`, `::1`.
-    package var text: String { bytes.count == 4 ? dottedText : textOfLibrary }
-
-    /// What inet_ntop(3) has `sprintf` write.
-    private var dottedText: String {
-        var text: [UInt8] = []
-        for byte in bytes {
-            if !text.isEmpty { text.append(UInt8(ascii: ".")) }
-            text.append(decimal: Int64(byte))
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    private var textOfLibrary: String {
+    package var text: String {
         let family = bytes.count == 4 ? AF_INET : AF_INET6
         return unsafe String(unsafeUninitializedCapacity: Int(INET6_ADDRSTRLEN)) { buffer in
             let start = unsafe UnsafeMutableRawPointer(buffer.baseAddress)?.assumingMemoryBound(to: CChar.self)

@@ -115,6 +115,28 @@ struct UnjudgedIdentityTests {
         }
     }
 
+    @Test("a profile that its provider refuses stays unavailable while one waits, and where it was good")
+    func unavailable() async throws {
+        let script = try OpenIDScript()
+        defer { script.provider.stop() }
+        let new = try SigningKeys.key(SigningKeys.otherRSA, .rs256)
+        let settings = script.settings(IssuerTests.short)
+        try await TestGateway.with(provider: script.url, sections: settings) { gateway async throws in
+            let id = try #require(try await gateway.exchange("c-canary-1").id)
+            script.change { $0.userinfo = { _ in .http(403, "") } }
+            _ = try await gateway.call(.get, "/v1/consents/\(id)/profile?max_age=0")
+            #expect(try await gateway.record(id).json["profile_status"]?.string == "unavailable")
+            script.change { behaviour in
+                behaviour.key = new
+                behaviour.keys = nil
+            }
+            #expect(try await gateway.refresh(id).json["profile_status"]?.string == "unavailable")
+            script.change { $0.keys = [new.publicJWK] }
+            _ = try await gateway.call(.get, "/v1/consents/\(id)/profile")
+            #expect(try await gateway.record(id).json["profile_status"]?.string == "unavailable")
+        }
+    }
+
     @Test("one whose tokens went to the journal is looked at before its profile is asked for")
     func journaled() async throws {
         let script = try OpenIDScript()

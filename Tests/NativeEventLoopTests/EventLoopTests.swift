@@ -36,6 +36,24 @@ struct EventLoopTests {
         loop.stop()
     }
 
+    @Test("work for spare time runs once there is nothing else to do, and not because a timer is due")
+    func spareTime() async throws {
+        let loop = try EventLoop.start(name: "spare")
+        let seen = Mailbox<String>()
+        @Sendable func occupy(_ turns: Int) {
+            if turns == 0 { return seen.post("busy no more") }
+            loop.execute {
+                _ = loop.schedule(at: .now()) { occupy(turns - 1) }
+            }
+        }
+        loop.execute {
+            loop.executeWhenIdle { seen.post("idle") }
+            occupy(200)
+        }
+        #expect(try await seen.next(2) == ["busy no more", "idle"])
+        loop.stop()
+    }
+
     @Test("closures from many threads all run, each once")
     func manyThreads() async throws {
         let loop = try EventLoop.start(name: "many")

@@ -21,6 +21,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var timers = TimerHeap()
     private var localWork: [Work] = []
     private var batch: [Work] = []
+    private var idleWork: [() -> Void] = []
     private var sleepers: [ObjectIdentifier: (sleeper: Sleeper, timer: TimerToken)] = [:]
     private var isEnding = false
 
@@ -134,6 +135,14 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         poller.remove(registration)
     }
 
+    // MARK: Spare time, on the loop
+
+    /// Runs `body` once, as soon as the loop has had nothing to do for a millisecond; dropped if it stops before.
+    package func executeWhenIdle(_ body: @escaping () -> Void) {
+        preconditionOnLoop()
+        idleWork.append(body)
+    }
+
     // MARK: Timers, on the loop
 
     /// Calls `body` once, at `deadline` or up to a millisecond later, after everything readable was served.
@@ -178,12 +187,15 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
             while runLocalWork() {}
         } while runInbox() || !localWork.isEmpty || !inbox.withLock { $0.closeIfEmpty() }
         timers = TimerHeap()
+        idleWork = []
         poller.forgetHandlers()
     }
 
     private func turn() {
         let now = MonotonicInstant.now()
-        let count = poller.wait(milliseconds: localWork.isEmpty ? patience(at: now) : 0)
+        let patience = localWork.isEmpty ? patience(at: now) : 0
+        let count = poller.wait(milliseconds: patience)
+        if count == 0, patience != 0 { runIdleWork() }
         var isWoken = false
         for index in 0..<count {
             let (handler, readiness, isWake) = poller.event(at: index)
@@ -196,12 +208,25 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         while let body = timers.popDue(by: now, setBefore: limit) { body() }
     }
 
-    /// Milliseconds until the next timer, rounded up, so that no timer is early.
+    /// Milliseconds until the next timer, rounded up, so that no timer is early; one at most where work waits for spare
+    /// time.
     private func patience(at now: MonotonicInstant) -> Int32 {
+        let untilTimer = patienceForTimers(at: now)
+        return idleWork.isEmpty || untilTimer == 0 ? untilTimer : 1
+    }
+
+    private func patienceForTimers(at now: MonotonicInstant) -> Int32 {
         guard let earliest = timers.earliest else { return -1 }
         guard earliest > now else { return 0 }
         let (nanoseconds, overflow) = earliest.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
         return overflow ? .max : Int32(clamping: (nanoseconds - 1) / 1_000_000 + 1)
+    }
+
+    private func runIdleWork() {
+        guard !idleWork.isEmpty else { return }
+        let taken = idleWork
+        idleWork = []
+        for body in taken { body() }
     }
 
     /// Runs the local work that is there now, not what it adds; false where there was none.

@@ -70,6 +70,11 @@ import NativeSystem
 
     func enter(_ phase: Phase, until deadline: MonotonicInstant) { stage = Stage(phase: phase, deadline: deadline) }
 
+    /// Whether its request has come and no handler was started for it.
+    var awaitsHandler: Bool {
+        unsafe handle != nil && isCounted && phase == .handling && !isHandlerRunning && response == nil
+    }
+
     /// Lets go of the request; the connection may carry another one.
     func forgetRequest() {
         target = []

@@ -82,7 +82,8 @@ extension ServerLoop {
     func answerWanted(_ connection: HTTPConnection) -> MHD_Result {
         let phase = connection.phase
         if phase == .body {
-            begin(connection)
+            connection.enter(.handling, until: .never)
+            if starts.beginsAtOnce { begin(connection) } else { wait(connection) }
             return .YES
         }
         guard phase == .handling, !connection.isPlaying, let handle = unsafe connection.handle else {
@@ -95,13 +96,32 @@ extension ServerLoop {
         return .YES
     }
 
+    private func wait(_ connection: HTTPConnection) {
+        starts.wait(connection)
+        askForSpareTime()
+    }
+
+    /// Whoever waits begins when the loop has time to spare, if not before.
+    private func askForSpareTime() {
+        guard !isSpareTimeAsked, starts.hasWaiting else { return }
+        isSpareTimeAsked = true
+        loop.executeWhenIdle { [self] in
+            isSpareTimeAsked = false
+            for _ in 0..<StartQueue.inSpareTime {
+                guard let next = starts.next() else { break }
+                begin(next)
+            }
+            askForSpareTime()
+        }
+    }
+
     private func begin(_ connection: HTTPConnection) {
         guard let head = connection.head else { return }
         hasBegun = true
         let request = HTTPRequest(head: head, body: connection.body)
         connection.body = []
         connection.isHandlerRunning = true
-        connection.enter(.handling, until: .never)
+        starts.begun()
         Task(executorPreference: loop) { [self] in
             let response = await handler.respond(to: request)
             handlerEnded(connection, response)
@@ -111,6 +131,7 @@ extension ServerLoop {
     private func handlerEnded(_ connection: HTTPConnection, _ response: HTTPResponse) {
         precondition(loop.isCurrent, "a handler comes back on its own loop")
         connection.isHandlerRunning = false
+        if let next = starts.ended() { begin(next) }
         guard connection.isCounted, unsafe connection.handle != nil, connection.phase == .handling else {
             // The peer or the server has gone meanwhile; the answer is dropped.
             return uncount(connection)

@@ -33,6 +33,9 @@ import NativeSystem
     /// Whether the run that is under way has begun a request, or queued an answer.
     var hasBegun = false
     var hasQueued = false
+    /// What is under way, and what waits to begin.
+    var starts = StartQueue()
+    var isSpareTimeAsked = false
 
     init(
         loop: EventLoop, handler: any HTTPHandler, limits: HTTPServerOptions.Limits, counters: ServerCounters,

@@ -8,7 +8,8 @@ internal import NativeSystem
 /// HTTP calls of one loop: libcurl's multi handle, served by the loop's descriptors and timers (libcurl-multi(3),
 /// "the multi_socket_action approach"). Connections are kept and used again; easy handles too.
 ///
-/// It lives until `stop()`, which comes before the loop's. Unchecked: everything that changes is touched on the loop.
+/// From its first call on it lives until `stop()`, which comes before the loop's; one that has called nobody needs none.
+/// Unchecked: everything that changes is touched on the loop.
 @safe package final class CurlClient: @unchecked Sendable {
     package let loop: EventLoop
     private let configuration: CurlConfiguration
@@ -22,6 +23,8 @@ internal import NativeSystem
     private var timer: (token: TimerToken, deadline: MonotonicInstant)?
     private var wakeUpTime: MonotonicInstant?
     private var wantsCallNow = false
+    /// Whether libcurl knows where to call back; until then nothing keeps the client alive.
+    private var isSetUp = false
     private var isStopped = false
     /// Servers that ended a kept connection under a request: there every request gets a connection of its own until
     /// then. Some servers close after each answer and do not say so.
@@ -48,10 +51,16 @@ internal import NativeSystem
         self.configuration = configuration
         unsafe self.multi = multi
         unsafe self.share = share
-        setUp()
+    }
+
+    deinit {
+        // Otherwise `close` has.
+        if !isSetUp { cleanUp() }
     }
 
     private func setUp() {
+        guard !isSetUp else { return }
+        isSetUp = true
         // libcurl holds this pointer until `close`, which gives the reference back.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         _ = unsafe ccurl_multi_set_socket_watcher(multi, watchSocket, context)
@@ -85,6 +94,7 @@ internal import NativeSystem
     private func begin(_ call: CurlCall) {
         do throws(NotSentReason) {
             if isStopped { throw .stopped }
+            setUp()
             if active.count >= configuration.calls { throw .tooManyCalls }
             let endpoint = try endpoint(of: call.request)
             try endpoint.check(call.request)
@@ -175,18 +185,23 @@ internal import NativeSystem
     private func close() {
         guard !isStopped else { return }
         isStopped = true
+        guard isSetUp else { return }
         for handle in active.values {
             handle.exchange.stop()
             finish(handle, CURLE_ABORTED_BY_CALLBACK)
         }
         idle = []
-        unsafe curl_multi_cleanup(multi)
-        unsafe curl_share_cleanup(share)
+        cleanUp()
         for registration in watches.values { loop.deregister(registration) }
         watches = [:]
         if let timer { loop.cancel(timer.token) }
         timer = nil
         unsafe Unmanaged.passUnretained(self).release()
+    }
+
+    private func cleanUp() {
+        unsafe curl_multi_cleanup(multi)
+        unsafe curl_share_cleanup(share)
     }
 
     // MARK: libcurl's wheels

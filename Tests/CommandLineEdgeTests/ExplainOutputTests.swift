@@ -140,6 +140,15 @@ struct ExplainOutputTests {
         }
     }
 
+    @Test("one in doubt is due when it may be sent again, and not before")
+    func dueAfterDoubt() throws {
+        let account = try Self.account(attempt: Self.attempt(.unknown), life: .seconds(90_000))
+        let due = try #require(account.record.timing.dueAt)
+        let lapse = account.record.timing.accessTokenExpiresAt
+        #expect(due < lapse && account.next?.at == lapse)
+        #expect(ExplainOutput.account(account, json: false).text.contains("It is due at 2026-01-03T04:04:05Z"))
+    }
+
     @Test("as JSON it has the facts beside the sentences")
     func json() throws {
         let text = ExplainOutput.account(try Self.account(), json: true).text

@@ -79,7 +79,7 @@ struct RecordCallsTests {
             #expect(one.json["items"]?.array?.map { $0["id"]?.string } == [ids[6]])
             let none = try await gateway.call(.get, "/v1/consents?status=revoked")
             #expect(none.json["items"]?.count == 0)
-            for query in ["limit=0", "limit=201", "limit=x", "cursor=%21", "status=gone", "subject="] {
+            for query in ["limit=0", "limit=201", "limit=x", "cursor=%21", "status=gone", "subject=", "sbject=user-1"] {
                 let answer = try await gateway.call(.get, "/v1/consents?\(query)")
                 #expect(answer.code == "invalid_request", "\(query)")
             }

@@ -13,7 +13,7 @@ struct LifeTests {
     func steps(_ kind: StoreKind) async throws {
         let place = try StorePlace(kind)
         let (first, second) = (try place.open(), try place.open())
-        #expect(try await first.life() == StoreLife(mark: nil, stop: nil, acceptedAt: nil, isEmpty: true))
+        #expect(try await first.life() == StoreLife(mark: nil, stop: nil, acceptedAt: nil))
         let life = Make.uuid()
         #expect(try await first.stepEpoch(from: nil, newborn: life, at: Make.now) == .reached(epoch(life, 1)))
         #expect(try await second.stepEpoch(from: nil, newborn: Make.uuid(), at: Make.now) == .reached(epoch(life, 2)))
@@ -22,7 +22,7 @@ struct LifeTests {
         )
         _ = try await first.keepConsent()
         let mark = EpochMark(epoch: epoch(life, 3), at: later)
-        #expect(try await second.life() == StoreLife(mark: mark, stop: nil, acceptedAt: nil, isEmpty: false))
+        #expect(try await second.life() == StoreLife(mark: mark, stop: nil, acceptedAt: nil))
     }
 
     @Test("a store that went back takes no claim of anybody until it is accepted", arguments: StoreKind.allCases)
@@ -45,7 +45,7 @@ struct LifeTests {
         #expect(
             try await first.life()
                 == StoreLife(
-                    mark: EpochMark(epoch: next, at: later), stop: nil, acceptedAt: later, isEmpty: false))
+                    mark: EpochMark(epoch: next, at: later), stop: nil, acceptedAt: later))
         #expect(try await second.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
     }
 

@@ -209,6 +209,23 @@ struct RefreshTests {
     }
 
     @Test(
+        "what a dead instance had on the wire is not due before its access token lapses where it may cost the grant",
+        arguments: StoreKind.allCases, [RefreshPolicy.Reuse.forbidden, .fixed])
+    func abandonedForbidden(_ kind: StoreKind, reuse: RefreshPolicy.Reuse) async throws {
+        let policy = RefreshPolicy(
+            kind: .keepFresh, interval: .seconds(3600), reuse: reuse, idleLife: nil, defaultLifetime: .seconds(3600))
+        let place = try StorePlace(kind)
+        let (dying, store) = (try place.open(), try place.open())
+        let id = try await dying.keepConsent().id
+        #expect(try await dying.claimRefresh(Make.claim(id, Make.attempt())) == .claimed)
+        place.kill(dying)
+        _ = try await store.adoptAbandoned(limit: 9, policies: [Make.provider: policy], at: Make.now)
+        let timing = try #require(try await store.consent(id)?.record.timing)
+        let due = try #require(timing.dueAt)
+        #expect(reuse == .forbidden ? due == timing.accessTokenExpiresAt : due < timing.accessTokenExpiresAt)
+    }
+
+    @Test(
         "a second sending without a known end has the first one's time, and says that it is the second",
         arguments: StoreKind.allCases, [true, false])
     func sentTwice(_ kind: StoreKind, isSecondSenderDead: Bool) async throws {

@@ -126,7 +126,7 @@ extension WritingRules {
             let note = HealthNote(provider: row.provider, event: .abandoned, spread: 0)
             try take(note, of: attempt, at: now, in: connection)
         }
-        try connection.run(RefreshQueries.nameUnknown, onceMoreSince, now, now, id)
+        try connection.run(RefreshQueries.nameUnknown, onceMoreSince, now, costsGrants, now, id)
         let event = EventDraft.refreshNamedUnknown(at: now)
         try append([wasOver ? event.ofForcedTry : event], to: id, in: connection)
     }
@@ -238,12 +238,14 @@ enum RefreshQueries {
     static let claim = SQLQuery("UPDATE consents SET \(claimed) WHERE id = ?")
 
     /// A second sending without a known end is told by the first one's name, which stays, and has the first one's time.
+    /// Where a second sending could cost the grant, it is not due before its access token has lapsed.
     static let nameUnknown = SQLQuery(
         """
         UPDATE consents SET attempt_phase = 'unknown', lease_until = NULL, lease_boot = NULL, due_before_claim = NULL,
             attempt_sent_at = coalesce(unknown_sent_at, attempt_sent_at), unknown_owner = NULL, unknown_sent_at = NULL,
             due_at = CASE WHEN status = 'reauthorization_required' THEN NULL
-                WHEN unknown_attempt_id IS NULL AND attempt_sent_at > ? THEN ? ELSE due_at END,
+                WHEN unknown_attempt_id IS NULL AND attempt_sent_at > ? THEN ?
+                WHEN ? = 1 AND access_token_expires_at > due_at THEN access_token_expires_at ELSE due_at END,
             status = CASE status WHEN 'reauthorization_required' THEN status ELSE 'failing' END,
             refresh_failures = refresh_failures + 1, last_outcome = 'unknown', updated_at = ?
         WHERE id = ? AND attempt_phase = 'sent'

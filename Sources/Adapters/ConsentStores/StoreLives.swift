@@ -122,14 +122,13 @@ private struct LifeRow {
         let stop = try row.optionalWord(RefreshStop.self)
         let acceptedAt = row.optionalInstant()
         let mark = incarnation.map { EpochMark(epoch: StoreEpoch(incarnation: $0, number: number), at: at) }
-        life = StoreLife(mark: mark, stop: stop, acceptedAt: acceptedAt, isEmpty: !row.flag())
+        life = StoreLife(mark: mark, stop: stop, acceptedAt: acceptedAt)
     }
 }
 
 private enum LifeQueries {
     private static let life = """
-        SELECT incarnation, epoch, epoch_at, refresh_stop, accepted_at, EXISTS (SELECT 1 FROM consents)
-        FROM store_identity
+        SELECT incarnation, epoch, epoch_at, refresh_stop, accepted_at FROM store_identity
         """
     static let select = SQLQuery(life)
     static let selectHeld = SQLQuery(locking: life)

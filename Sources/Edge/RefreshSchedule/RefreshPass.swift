@@ -174,8 +174,8 @@ final class RefreshPass: Sendable {
     private static func verdict(on failure: ConsentFailure) -> (Verdict, Duration) {
         switch failure {
         case .refreshPending: (.passedOver, .seconds(5))
-        // Nothing was sent: the outcome of its last sending is in doubt, and it must wait for that.
-        case .providerUnavailable(let wait, nil) where wait > .seconds(60): (.failed, min(wait, postponement))
+        // It is not looked at again before it may be sent.
+        case .heldBack(let wait): (.failed, wait)
         case .providerUnavailable(let wait, _), .refreshUnknown(let wait, _):
             (.troubled, min(max(wait, .seconds(5)), postponement))
         case .providerMisconfigured, .storeUnavailable, .refreshingStopped: (.troubled, .seconds(30))

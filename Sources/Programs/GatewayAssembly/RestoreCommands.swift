@@ -14,6 +14,9 @@ enum RestoreCommands {
 
     static func accept(_ gateway: Gateway, json: Bool) async -> CommandOutput {
         do throws(CheckRestore.Failure) {
+            // An acceptance has each grant tried once: not where there is nothing to accept.
+            let found = RestoreFindings(try await gateway.restore())
+            if found.isInOrder { return RestoreOutput.report(found, json: json) }
             let accepted = try await gateway.restore.accept(
                 caller: CallerIdentity(name: "command line", requestID: nil))
             return RestoreOutput.accepted(

@@ -99,7 +99,7 @@ struct Serving: Sendable {
         self.gateway = gateway
         self.sessions = sessions
         self.callers = callers
-        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers, gateway.watch) }
+        upkeep = LoopLauncher(loops: place.loops).launch { await Serving.keepUp(place, callers, gateway) }
         preparing = LoopLauncher(loops: place.loops).launch { await gateway.prepareIssuers(place) }
         let keeping = KeepCheckpoints(make: gateway.makeCheckpoint, time: place.time, log: place.log)
         let work = gateway.backgroundWork(place) { [isDraining] in !isDraining.withLock { $0 } }
@@ -176,13 +176,14 @@ struct Serving: Sendable {
         }
     }
 
-    private static func keepUp(_ place: Workplace, _ callers: CallerDirectory, _ watch: WatchProviders) async {
+    private static func keepUp(_ place: Workplace, _ callers: CallerDirectory, _ gateway: Gateway) async {
         var nextUses = place.time.monotonic + usesInterval
         while !Task.isCancelled {
             do {
                 try await place.time.sleep(until: place.time.monotonic + keyInterval)
                 try await callers.reload()
-                await watch()
+                await gateway.watch()
+                await gateway.withdraw.finish()
                 guard place.time.monotonic >= nextUses else { continue }
                 try await callers.writeUses()
                 nextUses = place.time.monotonic + usesInterval

@@ -41,6 +41,8 @@ package indirect enum ConsentFailure: Error, Sendable, Equatable {
     case refreshPending
     /// A refresh token went out and nobody knows what became of it: the grant is kept and tried again when that is safe.
     case refreshUnknown(retryAfter: Duration, ProviderStatement?)
+    /// Nothing was sent: what became of the last sending is not known, and another one could cost the grant.
+    case heldBack(retryAfter: Duration)
     case providerUnavailable(retryAfter: Duration, ProviderStatement?)
     case storeUnavailable
     /// The store came back from a copy: nothing is refreshed until an operator has accepted it.
@@ -48,6 +50,8 @@ package indirect enum ConsentFailure: Error, Sendable, Equatable {
 
     // Ours: an operator must act.
     case providerMisconfigured(ProviderStatement?)
+    /// The grant's provider is not in the configuration.
+    case providerAbsent
     case clientChanged
     /// The record tells something else than its chain of events, or the chain does not hold: where, in the words of
     /// `verify`.

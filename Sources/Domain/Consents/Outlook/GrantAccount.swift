@@ -85,7 +85,9 @@ package struct GrantAccount: Sendable {
         let reason = policy.reason(
             of: record.timing, status: record.status, isInDoubt: attempt?.phase == .unknown, id: record.id,
             generation: record.generation)
-        return (due, reason)
+        // Whoever finds it due before then puts it off.
+        let heldBack = policy.isHeldBack(record.timing, by: attempt, at: now)
+        return (max(due, heldBack ?? due), reason)
     }
 }
 

@@ -44,14 +44,11 @@ package struct StoreLife: Sendable, Equatable {
     package var stop: RefreshStop?
     /// When an operator last accepted it as it is; nil where that never was.
     package var acceptedAt: Instant?
-    /// Whether it holds no consent: then it has no refresh token that could be spent.
-    package var isEmpty: Bool
 
-    package init(mark: EpochMark?, stop: RefreshStop?, acceptedAt: Instant?, isEmpty: Bool) {
+    package init(mark: EpochMark?, stop: RefreshStop?, acceptedAt: Instant?) {
         self.mark = mark
         self.stop = stop
         self.acceptedAt = acceptedAt
-        self.isEmpty = isEmpty
     }
 }
 

@@ -34,6 +34,11 @@ struct FailureWords {
                 "provider_unavailable", "nobody knows whether the provider has refreshed it; the grant is kept",
                 statement,
                 retryAfter: max(1, retryAfter.wholeSeconds))
+        case .heldBack(let retryAfter):
+            self.init(
+                "provider_unavailable",
+                "nobody knows what became of its last refresh; another one could end the grant now",
+                retryAfter: max(1, retryAfter.wholeSeconds))
         case .providerUnavailable(let retryAfter, let statement):
             self.init(
                 "provider_unavailable", "the provider takes no requests now; the grant is as it was", statement,
@@ -53,6 +58,8 @@ struct FailureWords {
         case .providerMisconfigured(let statement):
             FailureWords(
                 "provider_misconfigured", "the provider refuses the gateway's credentials or request", statement)
+        case .providerAbsent:
+            FailureWords("provider_misconfigured", "its provider is not in the configuration; nothing was sent")
         case .clientChanged:
             FailureWords("client_changed", "another client is configured than the one that the grant was issued to")
         case .providerBadResponse(let statement):

@@ -26,7 +26,8 @@ package struct RestoreFindings: Sendable {
         self.missing = missing
     }
 
-    fileprivate var isInOrder: Bool { !isBehind && missing.isEmpty }
+    /// Whether there is nothing to accept.
+    package var isInOrder: Bool { !isBehind && missing.isEmpty }
 }
 
 /// `restore-check` and `restore-check --accept`.

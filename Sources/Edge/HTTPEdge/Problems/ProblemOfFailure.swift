@@ -19,10 +19,10 @@ extension Problem {
             self = Problem.ofRecord(failure)
         case .codeAlreadyUsed, .sharedSubject, .codeRejected, .idTokenInvalid, .providerBadResponse, .exchangeUnknown:
             self = Problem.ofCode(failure)
-        case .exchangePending, .refreshPending, .refreshUnknown, .providerUnavailable, .storeUnavailable,
+        case .exchangePending, .refreshPending, .refreshUnknown, .heldBack, .providerUnavailable, .storeUnavailable,
             .refreshingStopped:
             self = Problem.ofMoment(failure)
-        case .providerMisconfigured, .clientChanged, .evidenceDiffers, .ourFault:
+        case .providerMisconfigured, .providerAbsent, .clientChanged, .evidenceDiffers, .ourFault:
             self = Problem.ofGateway(failure)
         }
     }
@@ -124,6 +124,11 @@ extension Problem {
                 503, .providerUnavailable, "Nobody knows whether the provider has refreshed the grant",
                 "It is kept, and asked for again when that is safe; the person need not consent again for this.",
                 statement: statement, retryAfter: max(1, delay.wholeSeconds))
+        case .heldBack(let delay):
+            return Problem(
+                503, .providerUnavailable, "Nobody knows what became of the grant's last refresh",
+                "Nothing was sent now: another request could end the grant before its access token has lapsed.",
+                retryAfter: max(1, delay.wholeSeconds))
         case .providerUnavailable(let delay, let statement):
             return Problem(
                 503, .providerUnavailable, "The provider cannot be asked now",
@@ -148,6 +153,10 @@ extension Problem {
                 502, .providerMisconfigured, "The provider refuses the gateway",
                 "Its credentials or its request are not accepted; an operator must look. Nothing was spent.",
                 statement: statement)
+        case .providerAbsent:
+            return Problem(
+                502, .providerMisconfigured, "The grant's provider is not configured",
+                "Nothing was sent; an operator must configure it again under the name that the record has.")
         case .clientChanged:
             return Problem(
                 502, .providerMisconfigured, "The grant belongs to another client",

@@ -10,9 +10,15 @@ struct ListQuery: Sendable {
     let cursor: ConsentID?
     let limit: Int
 
+    private static let names = ["subject", "provider", "status", "cursor", "limit"]
+
     /// - Parameter owner: the user who asks, and sees no other's; nil for an API key.
     /// - Throws: `Problem` 400 that names the parameter.
     init(_ target: RawTarget, of owner: Subject?) throws(Problem) {
+        // A filter with a slip in its name would show everybody's records.
+        guard target.parameterNames.allSatisfy(ListQuery.names.contains) else {
+            throw .invalidRequest("the query takes \(ListQuery.names.joined(separator: ", ")), and nothing else.")
+        }
         if let owner {
             subject = owner
         } else if let text = try target.parameter("subject") {

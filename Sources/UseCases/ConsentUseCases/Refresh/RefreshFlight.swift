@@ -212,7 +212,7 @@ final class RefreshFlight: Sendable {
         }
         guard known.isRefreshable else { throw .reauthorizationRequired(.noRefreshToken) }
         guard let connection = directory.connection(named: known.provider.name) else {
-            throw .providerMisconfigured(nil)
+            throw .providerAbsent
         }
         guard connection.facts.hasIssued(known) else {
             log.error(
@@ -222,7 +222,7 @@ final class RefreshFlight: Sendable {
         let now = time.now
         let policy = connection.facts.policy.forGrant(hasRotated: known.hasRotated)
         if let later = policy.isHeldBack(known.timing, by: known.attempt, at: now) {
-            throw .providerUnavailable(retryAfter: now.duration(to: later), nil)
+            throw .heldBack(retryAfter: now.duration(to: later))
         }
         do {
             guard let envelope = known.envelopes.key, let sealed = known.envelopes.tokens else {

@@ -253,8 +253,9 @@ extension ConsentFailure {
         case .exchangeUnknown: "exchange_unknown"
         case .exchangePending: "exchange_pending"
         case .refreshUnknown: "refresh_unknown"
-        case .refreshPending, .providerUnavailable, .storeUnavailable, .refreshingStopped: "provider_unavailable"
-        case .providerMisconfigured, .clientChanged: "provider_misconfigured"
+        case .refreshPending, .heldBack, .providerUnavailable, .storeUnavailable, .refreshingStopped:
+            "provider_unavailable"
+        case .providerMisconfigured, .providerAbsent, .clientChanged: "provider_misconfigured"
         case .accessTokensOff: "access_tokens_off"
         case .rateLimited: "rate_limited"
         case .evidenceDiffers, .ourFault: "internal"

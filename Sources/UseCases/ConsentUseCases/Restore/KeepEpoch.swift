@@ -3,7 +3,8 @@ package import Consents
 package import Observability
 
 /// Notes outside the store how far it has come, every ten seconds, and stops all refreshing where the store is behind
-/// that: it came back from a copy, whose refresh tokens may have been spent since (refresh.md, *Restore*).
+/// that: it came back from a copy, whose refresh tokens may have been spent since (refresh.md, *Restore*). An empty one
+/// is behind any note: what it should be may lie on a disk that is not mounted.
 ///
 /// Reads go on, and so do exchanges: they send nothing that lies in the copy, and a person who consents anew brings
 /// tokens that are good.
@@ -134,8 +135,6 @@ package enum EpochVerdict: Sendable, Equatable {
             epoch.number >= noted.epoch.number
         {
             self = .goesOn
-        } else if life.isEmpty {
-            self = .adopted("the state folder's note is of another store; this one is empty and is taken as it is")
         } else {
             self = .isBehind
         }

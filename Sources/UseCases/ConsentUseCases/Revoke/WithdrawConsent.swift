@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Consents
+internal import NativeSystem
 package import Observability
 
 /// Withdraws a consent: the grant is closed and its tokens and attributes are destroyed at once, whatever the provider
@@ -11,6 +12,8 @@ package final class WithdrawConsent: Sendable {
     private let time: any Timekeeper
     private let entropy: any Entropy
     private let log: Log
+    /// Listed as withdrawn by this process, and not yet so in the store.
+    private let unfinished = Locked<[ConsentID: (reason: StatusReason, caller: CallerIdentity)]>([:])
 
     package init(
         store: any ConsentStore, vault: any TokenVault, withdrawn: any WithdrawnList, time: any Timekeeper,
@@ -32,8 +35,35 @@ package final class WithdrawConsent: Sendable {
     {
         let status = try await stored(id).record.status
         if status != .revoked && status != .superseded { try await list(id, reason) }
-        try await again(id, reason: reason, caller: caller)
+        do throws(ConsentFailure) { try await again(id, reason: reason, caller: caller) } catch {
+            if error == .storeUnavailable { setAside(id, reason, caller) }
+            throw error
+        }
         return try await ReadConsent(store: store, vault: vault, time: time, log: log)(id)
+    }
+
+    /// Withdraws what was listed while the store took no writes. Whoever asked was told that it is not done yet; as it is
+    /// somebody's wish, it does not wait until they ask again.
+    package func finish() async {
+        for (id, wish) in unfinished.withLock({ $0 }) {
+            do throws(ConsentFailure) {
+                try await again(id, reason: wish.reason, caller: wish.caller)
+                log.notice("a withdrawal that the store did not take was done", [Fact(.consentID, "\(id)")])
+            } catch .storeUnavailable {
+                return
+            } catch {
+                log.error("a listed withdrawal cannot be done", [Fact(.consentID, "\(id)"), Fact(.reason, "\(error)")])
+            }
+            unfinished.withLock { $0[id] = nil }
+        }
+    }
+
+    /// So many are remembered; others wait until they are asked for again.
+    private static let mostUnfinished = 10_000
+
+    private func setAside(_ id: ConsentID, _ reason: StatusReason, _ caller: CallerIdentity) {
+        log.warning("a withdrawal is listed and waits for the store", [Fact(.consentID, "\(id)")])
+        unfinished.withLock { if $0.count < WithdrawConsent.mostUnfinished { $0[id] = (reason, caller) } }
     }
 
     /// Withdraws what the list of withdrawals has already.

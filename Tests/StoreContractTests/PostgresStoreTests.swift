@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import ConsentStores
 import Consents
 import NativePostgres
 import NativeSystem
 import TestServers
 import Testing
+
+@testable import ConsentStores
 
 @Suite(
     "The store's PostgreSQL database", .places,
@@ -29,6 +30,33 @@ struct PostgresStoreTests {
         #expect(try location.migrationStatus() == MigrationStatus(found: 1, known: 1))
         try database.connection().execute("INSERT INTO schema_migrations VALUES (3, 'later', 0, 2)")
         #expect(throws: StoreFailure.schemaIsNewer(found: 3, known: 1)) { try location.migrate(at: Make.now) }
+    }
+
+    @Test("what is due is found along its index, in the order in which it lies there")
+    func plan() throws {
+        let (database, location) = try empty()
+        _ = try location.migrate(at: Make.now)
+        let connection = try database.connection()
+        // A table without rows is read as a whole otherwise.
+        try connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+        func plan(_ query: SQLQuery, _ values: String...) throws -> String {
+            var text = query.postgres.text
+            for (number, value) in values.enumerated().reversed() { text.replace("$\(number + 1)", with: value) }
+            let rows = connection.prepare(PostgresQuery("EXPLAIN (COSTS OFF) \(text)"))
+            var lines: [String] = []
+            while try rows.step() { lines.append(rows.text()) }
+            return lines.joined(separator: "\n")
+        }
+        let plans = [
+            try plan(DueQueries.due, "'p'", "9", "'e'", "10"), try plan(DueQueries.dueGrants, "'p'", "9", "'e'", "10"),
+            try plan(DueQueries.next, "'p'"), try plan(DueQueries.tally, "8", "'p'", "9", "10"),
+            try plan(DueQueries.farAhead, "'p'", "9", "10", "'e'"),
+            try plan(DueQueries.ending, "'p'", "9", "10", "9", "'e'", "10"),
+        ]
+        for plan in plans {
+            #expect(plan.contains("using consents_by_due") || plan.contains("using consents_by_token_end"), "\(plan)")
+            #expect(!plan.contains("Sort"), "\(plan)")
+        }
     }
 
     @Test("of processes that bring it up to date at once each ends well, and one did it")

@@ -173,9 +173,10 @@ enum DueQueries {
             WHERE provider = ? AND due_at IS NOT NULL AND due_at > ? ORDER BY due_at DESC LIMIT ?) AS far
         WHERE environment = ? AND attempt_phase IS DISTINCT FROM 'sent'
         """)
+    /// In the order of the column, said so: of what is selected PostgreSQL calls a CASE by the name of its last part.
     private static let alongDue = """
         FROM consents INDEXED BY consents_by_due
-        WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? AND environment = ? ORDER BY due_at LIMIT ?
+        WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? AND environment = ? ORDER BY consents.due_at LIMIT ?
         """
     static let due = SQLQuery("SELECT \(columns) \(alongDue)")
     static let dueGrants = SQLQuery("SELECT id, \(RefreshableRows.columns) \(alongDue)")

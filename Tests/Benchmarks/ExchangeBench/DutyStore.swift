@@ -38,12 +38,14 @@ struct DutyStore {
         CREATE TABLE events (id BLOB PRIMARY KEY, content BLOB) STRICT;
         """
 
-    /// `EXTERNAL`, for no time is spent on making the gateway's sealed bytes smaller either.
+    /// The writer marks its batches. `EXTERNAL`, for no time is spent on making the gateway's sealed bytes smaller either.
     private static let postgresTables = """
-        DROP TABLE IF EXISTS reservations, consents, events;
+        DROP TABLE IF EXISTS reservations, consents, events, batch_marks;
         CREATE TABLE reservations (digest bytea PRIMARY KEY, content bytea);
         CREATE TABLE consents (id bytea PRIMARY KEY, content bytea);
         CREATE TABLE events (id bytea PRIMARY KEY, content bytea);
+        CREATE TABLE batch_marks (instance bytea, writer bigint, number bigint, is_written bigint,
+            PRIMARY KEY (instance, writer, number));
         ALTER TABLE reservations ALTER COLUMN content SET STORAGE EXTERNAL;
         ALTER TABLE consents ALTER COLUMN content SET STORAGE EXTERNAL;
         ALTER TABLE events ALTER COLUMN content SET STORAGE EXTERNAL;

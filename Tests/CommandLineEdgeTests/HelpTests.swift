@@ -36,7 +36,7 @@ struct HelpTests {
                   restore-check         after a restore: what the store does not know
                   provider list         configured providers, and built-in profiles
                   provider show NAME    what is known of one, without its secrets
-                  provider test NAME    its recorded answers, then one harmless call
+                  provider test NAME    its recorded answers, then a probe of each endpoint
                   check                 read configuration, secrets and store, and say what
                                         would fail
 
@@ -90,7 +90,8 @@ struct HelpTests {
                 Usage: consent-gateway keys api create NAME [OPTION…]
 
                 Makes an API key, keeps its SHA-256 in the store and prints the key, this once.
-                A running `serve` knows it within 5 seconds.
+                A running `serve` knows it within 5 seconds. A name is given once, also after
+                its key was revoked.
 
                 Options:
                   --scopes A,B   what it may do, at least one of consents:read, consents:write,

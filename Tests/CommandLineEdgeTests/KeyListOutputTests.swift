@@ -141,8 +141,12 @@ struct KeyListOutputTests {
             KeyListOutput.revoked("backend", json: true).text
                 == "{\n  \"name\": \"backend\",\n  \"state\": \"revoked\"\n}\n")
         #expect(
-            KeyListOutput.notRevoked("b")
+            KeyListOutput.revokedBefore("b", at: Instant(milliseconds: 0), json: false)
+                == CommandOutput(text: "The key 'b' is revoked already, since 1970-01-01T00:00:00Z.\n"))
+        #expect(
+            KeyListOutput.notThere("b")
                 == CommandOutput(
-                    errors: "consent-gateway: the store has no key 'b' that could be revoked\n", status: .partlyDone))
+                    errors: "consent-gateway: the store has no key 'b'; 'keys api list' names those that it has\n",
+                    status: .partlyDone))
     }
 }

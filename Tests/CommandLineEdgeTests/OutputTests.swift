@@ -94,6 +94,10 @@ struct OutputTests {
                 == "consent-gateway: vault.keys: keys.json is there already and was left as it is\n")
         #expect(KeyOutput.ringMade(path: "keys.json", json: false).text.hasPrefix("The vault's keys are in keys.json"))
         #expect(KeyOutput.nameTaken("b").errors == "consent-gateway: there is a key named 'b' already\n")
+        #expect(
+            KeyOutput.nameRevoked("b", at: Instant(milliseconds: 0)).errors
+                == "consent-gateway: the key 'b' was revoked 1970-01-01T00:00:00Z, and a name is not used again, for "
+                + "events tell callers by it: take another one\n")
     }
 
     @Test("the schema's status tells old, right and new apart")

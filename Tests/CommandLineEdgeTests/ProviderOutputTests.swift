@@ -45,6 +45,7 @@ struct ProviderOutputTests {
         facts: [
             ProviderSheet.Fact("token_endpoint", "https://shop.example/token"),
             ProviderSheet.Fact("revocation_endpoint", nil),
+            ProviderSheet.Fact("jwks_uri", elsewhere: "by discovery"),
         ],
         codeRefusals: [ProviderSheet.Refusal(signs: "status 400", meaning: "grant_dead")], refreshRefusals: [],
         claims: [ProviderSheet.Fact("sub", "sub, user_id")])
@@ -56,6 +57,7 @@ struct ProviderOutputTests {
                 shop: A shop
                   token_endpoint       https://shop.example/token
                   revocation_endpoint  none
+                  jwks_uri             by discovery
 
                 A refused code means, by the first line that fits:
                   grant_dead  status 400
@@ -75,7 +77,8 @@ struct ProviderOutputTests {
                   "title": "A shop",
                   "facts": {
                     "token_endpoint": "https://shop.example/token",
-                    "revocation_endpoint": null
+                    "revocation_endpoint": null,
+                    "jwks_uri": null
                   },
                   "code_refusals": [
                     {

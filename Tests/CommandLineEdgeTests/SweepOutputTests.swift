@@ -105,10 +105,10 @@ struct SweepOutputTests {
             interrupted.errors
                 == "consent-gateway: interrupted: the consents that are not listed were not begun\n")
         #expect(interrupted.status == .interrupted)
-        let gone = SweepOutput.summary(one, early: .storeUnavailable, json: false)
+        let gone = SweepOutput.summary(one, early: .storeUnavailable, store: "/var/c.db", json: false)
         #expect(
             gone.errors
-                == "consent-gateway: the store is out of reach or busy: the consents that are not listed were not "
+                == "consent-gateway: store.url: /var/c.db: the store is out of reach or busy: the consents that are not listed were not "
                 + "begun\n")
         #expect(gone.status == .partlyDone)
         #expect(SweepOutput.summary([], early: .storeUnavailable, json: false).status == .storeOrKeys)

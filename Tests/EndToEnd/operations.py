@@ -86,7 +86,8 @@ def no_store():
         config = ["--config", house.config]
         elsewhere = {**os.environ, "CONSENT_GATEWAY__STORE__URL": f"sqlite:{house.folder}/else/where.db"}
         for command in (["consents", "show", record], ["refresh", record]):
-            ends([*command, *config], 4, "where.db", "nothing has been kept there yet", env=elsewhere)
+            ends([*command, *config], 4, "where.db", "nothing has been kept there yet", "`serve` or `migrate` makes it",
+                 env=elsewhere)
         if os.path.exists(f"{house.folder}/else"):
             raise Failure("a command that only looks has made a store")
         gateway = house.serve()
@@ -99,6 +100,24 @@ def no_store():
             pass
         ends(["check", *config], 1, "error    state_dir",
              env={**elsewhere, "CONSENT_GATEWAY__STATE_DIR": f"{house.folder}/state"})
+    finally:
+        house.close()
+
+
+def unwritable_store():
+    """A store that its user may only read, in a folder that takes files."""
+    house = House()
+    # Root without its capabilities may write no more than anybody else.
+    weak = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    try:
+        consent(house)
+        os.chmod(f"{house.folder}/consents.db", 0o400)
+        for command, status in ((["check"], 1), (["keys", "api", "create", "x", "--scopes", "admin"], 4)):
+            done = subprocess.run([*weak, program(), *command, "--config", house.config], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=DEADLINE)
+            said = done.stdout + done.stderr
+            if done.returncode != status or f"{house.folder}/consents.db: " not in said or "be written" not in said:
+                raise Failure(f"{command} ended with {done.returncode}: {said}")
     finally:
         house.close()
 
@@ -413,8 +432,8 @@ def usage():
 
 
 def main():
-    for step in (another_ring, no_store, slow_refresh, interrupted_refresh, file_keys, lost_key, lost_output, draining,
-                 first_words, metrics, nothing_done, no_core_dump, usage):
+    for step in (another_ring, no_store, unwritable_store, slow_refresh, interrupted_refresh, file_keys, lost_key,
+                 lost_output, draining, first_words, metrics, nothing_done, no_core_dump, usage):
         step()
         if left := [house.home for house in House.built if os.path.exists(house.home)]:
             raise Failure(f"{step.__name__} leaves its house: {left}")

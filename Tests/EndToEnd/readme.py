@@ -27,7 +27,7 @@ ELSEWHERE = {
     "swift build -c release --product consent-gateway": (
         "Tests/EndToEnd/run.sh", "swift build -c release --product consent-gateway"),
 }
-ADDRESSES = ("127.0.0.1:8080", "127.0.0.1:9090", "127.0.0.1:9400", "127.0.0.1:8443", "127.0.0.1:9091")
+ADDRESSES = ("127.0.0.1:8080", "127.0.0.1:9090", "127.0.0.1:9400", "127.0.0.1:9401", "127.0.0.1:8443", "127.0.0.1:9091")
 # Where those addresses stand.
 ADDRESSED = ("README.md", "Config/gateway.yaml", "Examples")
 NOT_COPIED = shutil.ignore_patterns(".build", ".git", ".swiftpm", "var", "__pycache__")

@@ -89,7 +89,9 @@ struct OutlookTests {
             let chart = try readFile(at: path, limit: 1 << 20).bytes
             #expect(String(decoding: chart, as: UTF8.self).hasPrefix("<svg xmlns"))
             let unknown = await run(gateway) { await command.plan(of: "paypla") }
-            #expect(unknown.errors == "consent-gateway: there is no provider 'paypla' in the configuration\n")
+            #expect(
+                unknown.errors
+                    == "consent-gateway: there is no provider 'paypla' in the configuration; it has paypal\n")
             #expect(unknown.status == .usage)
             #expect(script.count(of: .refresh) == 0)
         }

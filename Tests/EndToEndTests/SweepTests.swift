@@ -105,7 +105,9 @@ struct SweepTests {
             let none = await run(RefreshSweep(.due, isDryRun: true), at: gateway)
             #expect(none.text == "0 consents would be refreshed; nothing was sent\n")
             let unknown = await run(RefreshSweep(.all, provider: "paypla", isDryRun: true), at: gateway)
-            #expect(unknown.errors == "consent-gateway: there is no provider 'paypla' in the configuration\n")
+            #expect(
+                unknown.errors
+                    == "consent-gateway: there is no provider 'paypla' in the configuration; it has paypal\n")
             #expect(unknown.status == .usage)
             #expect(script.count(of: .refresh) == 0)
         }

@@ -37,6 +37,8 @@ import Testing
     @Test("a folder in which no file can be made is told before one is made")
     func obstacles() {
         #expect(obstacle(toMakingFilesIn: "/tmp") == nil)
+        #expect(obstacle(toWritingFileAt: "/tmp/not-there-\(getpid())") == nil)
+        #expect(obstacle(toWritingFileAt: "/dev/null/deeper")?.code == ENOTDIR)
         #expect(obstacle(toMakingFilesIn: "/tmp/not-there-\(getpid())/deep/er") == nil)
         #expect(obstacle(toMakingFilesIn: "not-there-\(getpid())") == nil)
         #expect(obstacle(toMakingFilesIn: "not-there-\(getpid())/deeper") == nil)

@@ -92,6 +92,32 @@ struct SecretTests {
         #expect(errors.first == "conf/gateway.yaml:7: providers.acme.client_secret: \(message)")
     }
 
+    @Test(
+        "entries of a list that cannot be had are one error each, and the list is not called empty",
+        arguments: [
+            ("client_secret: { env: ACME_SECRET }", "client_secrets: [{ env: NEW }, { env: OLD }]", "client_secrets"),
+            (
+                "client_secret: { env: ACME_SECRET }",
+                "private_keys: [{ env: NEW }, { env: OLD }]\n    token_endpoint_auth_method: private_key_jwt",
+                "private_keys"
+            ),
+        ])
+    func lists(one: String, many: String, key: String) {
+        let errors = SampleSettings.errors(
+            (SampleSettings.head + SampleSettings.provider).replacing(one, with: many))
+        let place = "conf/gateway.yaml:7: providers.acme.\(key)"
+        #expect(
+            errors == [
+                "\(place)[0]: the environment variable NEW is not set; set it",
+                "\(place)[1]: the environment variable OLD is not set; set it",
+            ])
+        let empty = (SampleSettings.head + SampleSettings.provider).replacing(one, with: "client_secrets: []")
+        #expect(
+            SampleSettings.errors(empty) == [
+                "conf/gateway.yaml:7: providers.acme.client_secrets: must not be an empty list"
+            ])
+    }
+
     @Test("a mistyped source is named with the nearest one")
     func mistyped() {
         let errors = SampleSettings.errors(sample("{ fil: x }"))

@@ -34,6 +34,23 @@ struct WaitingWorkTests {
         #expect(waiting.refreshes.isEmpty)
     }
 
+    @Test(
+        "live grants are counted by provider and environment, by who does not open the store",
+        arguments: StoreKind.allCases)
+    func live(_ kind: StoreKind) async throws {
+        let place = try StorePlace(kind)
+        let store = try place.open()
+        #expect(try SQLStore.liveGrants(in: place.location()).isEmpty)
+        for _ in 0..<2 { _ = try await store.keepConsent() }
+        _ = try await store.keepConsent(Make.consent(provider: acme))
+        let withdrawn = try await store.keepConsent(Make.consent(provider: acme)).id
+        #expect(try await store.withdraw(Make.withdrawal(withdrawn, expecting: 1, [])) == .withdrawn)
+        #expect(
+            try SQLStore.liveGrants(in: place.location()) == [
+                ProviderCount(provider: acme, count: 1), ProviderCount(provider: Make.provider, count: 2),
+            ])
+    }
+
     @Test("what living instances have on the wire does not wait, what ended ones left does, and looking leaves it so")
     func onTheWire() async throws {
         let place = try StorePlace(.sqlite)

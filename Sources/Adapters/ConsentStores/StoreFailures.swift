@@ -8,12 +8,14 @@ extension StoreFailure {
     init(_ error: SQLiteError) {
         switch error.kind {
         case .full: self = .retryLater("the disk is full")
-        case .busy, .locked: self = .retryLater("another process holds the database")
+        case .busy, .locked: self = .retryLater("another process holds the database; try again when it lets go")
         case .outOfMemory: self = .retryLater("no memory")
         case .interrupted: self = .retryLater("interrupted")
         case .io: self = .outOfReach("the disk fails: \(error)")
-        case .readOnly: self = .outOfReach("the file cannot be written: \(error)")
-        case .cannotOpen: self = .outOfReach("the file cannot be opened: \(error)")
+        case .readOnly:
+            self = .outOfReach("the file cannot be written: \(error): make it, its -wal and its folder this user's")
+        case .cannotOpen:
+            self = .outOfReach("the file cannot be opened: \(error): is the path right, and is it this user's?")
         case .corrupt, .notADatabase: self = .damaged("\(error)")
         case .constraint: self = .damaged("a rule of the schema refuses the row: \(error)")
         case .other: self = .outOfReach("\(error)")

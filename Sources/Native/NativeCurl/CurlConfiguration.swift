@@ -53,6 +53,9 @@ package struct CurlConfiguration: Sendable {
         return CurlEndpoint.withoutUser(proxy)
     }
 
+    /// A proxy's URL as scheme, host and port; a fixed sentence for what is none.
+    package static func withoutUser(_ proxy: String) -> String { CurlEndpoint.withoutUser(proxy) }
+
     /// The proxy for that host, in lower case; nil where it is dialled directly.
     /// - Parameter port: in decimal digits.
     func proxy(for host: String, port: String) -> String? {

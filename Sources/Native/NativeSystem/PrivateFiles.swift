@@ -41,6 +41,12 @@ package func obstacle(toMakingFilesIn path: String) -> SystemCallError? {
     return obstacle(toMakingFilesIn: slash == path.startIndex ? "/" : String(path[..<slash]))
 }
 
+/// Why this process cannot read and write a file, if that is so; none for one that is not there (access(2)). Opens
+/// nothing.
+package func obstacle(toWritingFileAt path: String) -> SystemCallError? {
+    unsafe access(path, R_OK | W_OK) == 0 || errno == ENOENT ? nil : .last("access")
+}
+
 /// The names in a folder, in no order, without `.` and `..`.
 package func names(inDirectory path: String) throws(SystemCallError) -> [String] {
     guard let directory = unsafe opendir(path) else { throw .last("opendir") }

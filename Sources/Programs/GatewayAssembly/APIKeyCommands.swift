@@ -31,12 +31,25 @@ struct APIKeyCommands: Sendable {
         } catch StoreFailure.nameTaken {
             // No key of that text will ever be one.
             if let path = request.outputPath { try? removeFile(at: path) }
-            return KeyOutput.nameTaken(request.name)
+            return await taken(request.name)
         } catch let failure as FileWritingFailure {
             return .failure("\(request.outputPath ?? ""): \(failure.sentence)", status: .partlyDone)
+        } catch let failure as StoreFailure {
+            return gateway.output(of: failure)
         } catch {
             return .failure("\(error)", status: .storeOrKeys)
         }
+    }
+
+    /// A name is one key's for ever.
+    private func taken(_ name: String) async -> CommandOutput {
+        guard let key = try? await stored(name), let revokedAt = key.revokedAt else { return KeyOutput.nameTaken(name) }
+        return KeyOutput.nameRevoked(name, at: revokedAt)
+    }
+
+    /// The store's key of that name, revoked or not.
+    private func stored(_ name: String) async throws(StoreFailure) -> APIKey? {
+        try await gateway.store.apiKeys().first { $0.name == name }
     }
 
     private func notPrinted(_ request: NewAPIKey, _ key: APIKey) async -> CommandOutput {
@@ -66,7 +79,7 @@ struct APIKeyCommands: Sendable {
             let sorted = stored.sorted { ($0.key.createdAt, $0.key.name) < ($1.key.createdAt, $1.key.name) }
             return KeyListOutput.apiKeys(sorted + configured, json: json)
         } catch {
-            return .failure("\(error)", status: .storeOrKeys)
+            return gateway.output(of: error)
         }
     }
 
@@ -76,9 +89,11 @@ struct APIKeyCommands: Sendable {
             if let place = configured(name)?.place {
                 return KeyListOutput.configured(name, at: place, isOtherRevoked: isRevoked)
             }
-            return isRevoked ? KeyListOutput.revoked(name, json: json) : KeyListOutput.notRevoked(name)
+            if isRevoked { return KeyListOutput.revoked(name, json: json) }
+            guard let at = try await stored(name)?.revokedAt else { return KeyListOutput.notThere(name) }
+            return KeyListOutput.revokedBefore(name, at: at, json: json)
         } catch {
-            return .failure("\(error)", status: .storeOrKeys)
+            return gateway.output(of: error)
         }
     }
 }

@@ -28,7 +28,10 @@ enum CheckCommand {
         findings.append(keys(loaded.settings, environment))
         findings.append(store(loaded.settings))
         if let doubt = network(loaded.settings) { findings.append(doubt) }
-        findings += keyNames(loaded.settings)
+        if let location = reading(loaded.settings) {
+            findings += keyNames(loaded.settings, location)
+            findings += StrandedGrants.findings(loaded.settings, in: location)
+        }
         if let obstacle = stateFolder(loaded.settings) { findings.append(obstacle) }
         findings += sessions(loaded.settings)
         findings += loaded.settings.providers.map(provider)
@@ -106,12 +109,17 @@ enum CheckCommand {
         try RingCheck.hold(vault, against: location)
     }
 
-    /// The keys of the configuration whose names are taken in the store. One that cannot be read has its own line.
-    private static func keyNames(_ settings: GatewaySettings) -> [CheckFinding] {
-        guard !settings.auth.apiKeys.isEmpty, let location = try? Gateway.location(settings),
-            let status = try? location.migrationStatus(), status.found == status.known,
-            let stored = try? SQLStore.apiKeyNames(in: location)
-        else { return [] }
+    /// The store, if it can be looked into; one that cannot has its own line.
+    private static func reading(_ settings: GatewaySettings) -> StoreLocation? {
+        guard let location = try? Gateway.location(settings), let status = try? location.migrationStatus(),
+            status.found == status.known
+        else { return nil }
+        return location
+    }
+
+    /// The keys of the configuration whose names are taken in the store.
+    private static func keyNames(_ settings: GatewaySettings, _ location: StoreLocation) -> [CheckFinding] {
+        guard !settings.auth.apiKeys.isEmpty, let stored = try? SQLStore.apiKeyNames(in: location) else { return [] }
         return KeyNames.doubts(settings.auth.apiKeys, stored).map { CheckFinding(.error, $0) }
     }
 
@@ -144,6 +152,9 @@ enum CheckCommand {
         if status.found > status.known { throw .schemaIsNewer(found: status.found, known: status.known) }
         if case .file(let path) = location, let obstacle = obstacle(toMakingFilesIn: folder(of: path)) {
             throw .outOfReach("no file can be made beside the database: \(obstacle)")
+        }
+        if case .file(let path) = location, let obstacle = obstacle(toWritingFileAt: path) {
+            throw .outOfReach("the file cannot be written: \(obstacle): make it and its -wal this user's")
         }
         if status.found == status.known { return "the schema is version \(status.found), as it must be" }
         if settings.store.migrate == .auto { return "the schema will be brought to version \(status.known) at start" }

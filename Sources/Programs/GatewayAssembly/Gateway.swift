@@ -28,6 +28,8 @@ enum StoreUse: Sendable {
 /// The house with its rooms joined: store, vault, providers, and the use cases on top of them.
 struct Gateway: Sendable {
     let store: SQLStore
+    /// Where the store is.
+    let location: StoreLocation
     let directory: ProviderDirectory
     let limits: CallLimits
     let redeem: RedeemCode
@@ -160,6 +162,7 @@ struct Gateway: Sendable {
             time: place.time, log: place.log)
         receipts = ReceiptWriter(base: place.settings.server.publicURL, keys: vault)
         self.store = store
+        location = try Gateway.location(place.settings)
         self.vault = vault
         self.journal = journal
         clientKeys = ClientKeys(keys)
@@ -231,7 +234,7 @@ struct Gateway: Sendable {
         do throws(StoreFailure) {
             if use == .visits {
                 let isMade = try location.migrationStatus().found > 0
-                guard isMade else { throw .outOfReach("nothing has been kept there yet") }
+                guard isMade else { throw .outOfReach(missing(location)) }
             }
             return try SQLStore.open(
                 location, stateDirectory: place.settings.stateDirectory, instance: instance, ledger: ledger,
@@ -240,6 +243,11 @@ struct Gateway: Sendable {
         } catch {
             throw StartFailure(error, at: location)
         }
+    }
+
+    private static func missing(_ location: StoreLocation) -> String {
+        let makers = if case .file = location { "`serve` or `migrate` makes it" } else { "`migrate` makes its tables" }
+        return "nothing has been kept there yet: is that the right place? \(makers)"
     }
 
     /// - Throws: `StartFailure` with status 3 for a URL that libpq does not read.

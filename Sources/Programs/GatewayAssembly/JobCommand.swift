@@ -14,7 +14,7 @@ enum JobCommand {
         await StoreCommands.untilInterrupted { isInterrupted in
             let work = gateway.backgroundWork(place) { !isInterrupted() }
             let report = await JobRun(work)()
-            var pass = JobPass(report)
+            var pass = JobPass(report, store: gateway.location.shown)
             guard pass.early == nil else { return JobOutput.pass(pass, json: json) }
             do throws(MakeCheckpoint.Failure) {
                 pass.checkpoints = try await gateway.makeCheckpoint()
@@ -33,14 +33,16 @@ enum JobCommand {
             let rules = RetentionRules(place.settings.retention)
             return JobOutput.dryRun(waiting, try await gateway.store.retentionTally(rules, at: now), json: json)
         } catch {
-            return .failure("\(error)", status: .storeOrKeys)
+            return gateway.output(of: error)
         }
     }
 }
 
 extension JobPass {
-    fileprivate init(_ report: JobRun.Report) {
+    /// - Parameter store: where it is, for people.
+    fileprivate init(_ report: JobRun.Report, store: String) {
         self.init()
+        self.store = store
         let done = report.done
         grants = done.adopted.grants
         codesNamedUnknown = done.adopted.codesNamedUnknown

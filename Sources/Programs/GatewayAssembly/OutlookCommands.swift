@@ -12,24 +12,24 @@ struct OutlookCommands: Sendable {
     let json: Bool
 
     func plan(of provider: String?) async -> CommandOutput {
-        if let unknown = unknown(provider) { return unknown }
+        if let provider, let output = gateway.refusal(of: provider) { return output }
         var outlook = RefreshOutlook(at: place.time.now, policies: policies(of: provider))
         do throws(StoreFailure) {
             try await SurveyGrants(gateway.store, of: provider)() { outlook.add($0) }
             return OutlookOutput.plan(outlook, json: json)
         } catch {
-            return outOfReach
+            return gateway.output(of: error)
         }
     }
 
     func forecast(_ request: ForecastRequest) async -> CommandOutput {
-        if let unknown = unknown(request.provider) { return unknown }
+        if let provider = request.provider, let output = gateway.refusal(of: provider) { return output }
         var forecast = CallForecast(
             from: place.time.now, minutes: request.minutes, policies: policies(of: request.provider), limits: limits)
         do throws(StoreFailure) {
             try await SurveyGrants(gateway.store, of: request.provider)() { forecast.add($0) }
         } catch {
-            return outOfReach
+            return gateway.output(of: error)
         }
         if let path = request.chartPath {
             do throws(FileWritingFailure) {
@@ -39,13 +39,6 @@ struct OutlookCommands: Sendable {
             }
         }
         return ForecastOutput.forecast(forecast, chartPath: request.chartPath, json: json)
-    }
-
-    private var outOfReach: CommandOutput { .failure("the store is out of reach or busy", status: .storeOrKeys) }
-
-    private func unknown(_ provider: String?) -> CommandOutput? {
-        guard let provider, gateway.directory.connection(named: provider) == nil else { return nil }
-        return .failure("there is no provider '\(provider)' in the configuration", status: .usage)
     }
 
     private func policies(of provider: String?) -> [ProviderKey: RefreshPolicy] {

@@ -181,7 +181,7 @@ package enum Program {
                 let output = await LoopLauncher(loops: place.loops).result {
                     do throws(StoreFailure) {
                         if sendsRefreshTokens(asked.command) { try await gateway.epoch.begin() }
-                    } catch { return StartFailure(error).output }
+                    } catch { return gateway.output(of: error) }
                     let output = await body(place, gateway)
                     // An answer that is still awaited may hold the only refresh token that is good from now on.
                     await gateway.land(within: place.settings.server.shutdownGrace, place.time)

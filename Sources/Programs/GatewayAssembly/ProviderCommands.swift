@@ -50,10 +50,13 @@ extension ProviderSheet {
         let endpoints = settings.endpoints
         let facts = [
             Fact("preset", settings.preset), Fact("environment", settings.environment?.rawValue),
-            Fact("issuer", settings.issuer), Fact("token_endpoint", endpoints.token),
-            Fact("authorization_endpoint", endpoints.authorization), Fact("userinfo_endpoint", endpoints.userinfo),
-            ProviderSheet.revocation(endpoints.revocation), Fact("jwks_uri", endpoints.jwks),
-            Fact("client_id", settings.client.id),
+            Fact("issuer", settings.issuer), settings.place("token_endpoint", endpoints.token),
+            settings.place("authorization_endpoint", endpoints.authorization),
+            settings.place("userinfo_endpoint", endpoints.userinfo),
+            settings.usesDiscovery
+                ? settings.place("revocation_endpoint", endpoints.revocation)
+                : ProviderSheet.revocation(endpoints.revocation),
+            settings.place("jwks_uri", endpoints.jwks), Fact("client_id", settings.client.id),
             Fact("token_endpoint_auth_method", settings.client.authentication.rawValue),
             Fact("basic_encoding", settings.client.basicEncoding.rawValue),
             Fact("scopes", settings.scopes.joined(separator: " ")), Fact("pkce", settings.pkce.rawValue),
@@ -69,7 +72,7 @@ extension ProviderSheet {
             Fact("revocation_scope", settings.revocationScope.rawValue),
             Fact("timeouts", ProviderSheet.text(settings.timeouts)),
         ]
-        self.init(name: settings.name, facts: facts, profile: settings.profile)
+        self.init(name: settings.name, facts: facts + settings.furtherFacts, profile: settings.profile)
     }
 
     /// A profile by itself: what it fills in.
@@ -144,7 +147,7 @@ private func reuseText(_ reuse: RefreshTokenReuse) -> String {
 }
 
 /// As the configuration writes it: `180d`, `15m`, `500ms`.
-private func durationText(_ duration: Duration) -> String {
+func durationText(_ duration: Duration) -> String {
     let parts = duration.components
     let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
     for (unit, size) in [("d", Int64(86_400_000)), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]

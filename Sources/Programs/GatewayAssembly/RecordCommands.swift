@@ -30,6 +30,9 @@ struct RecordCommands: Sendable {
                 items += page.items
                 next = page.next
             } while next != nil && items.count < filter.limit
+            if items.isEmpty, let name = filter.provider, let output = try await gateway.refusalToList(name) {
+                return output
+            }
             return ListOutput.consents(items, hasMore: next != nil, json: json)
         } catch {
             return failure(error, nil)
@@ -95,7 +98,7 @@ struct RecordCommands: Sendable {
                     consents: report.consents, events: report.events, findings: findings, checkpoints: checkpoints),
                 json: json)
         } catch {
-            return .failure("\(error)", status: .storeOrKeys)
+            return gateway.output(of: error)
         }
     }
 
@@ -109,7 +112,7 @@ struct RecordCommands: Sendable {
             return .failure(
                 "no receipt is made: \(name) does not agree with its chain of events: \(doubts.joined(separator: ", ")) "
                     + "(verify says more)", status: .partlyDone)
-        case .storeUnavailable: return .failure("the store is out of reach or busy", status: .storeOrKeys)
+        case .storeUnavailable: return gateway.outOfReach
         default: return .failure("\(name) cannot be opened with the vault's keys", status: .storeOrKeys)
         }
     }

@@ -117,7 +117,7 @@ private final class GatewayService: Service {
                     "a provider has another client or endpoint than at the start; that takes a restart",
                     [Fact(.provider, name)])
             }
-            place.log.notice("log level, secrets and vault keys were read again")
+            place.log.notice("log level, secrets and vault keys were read again; other settings take a restart")
         } catch let failure as StartFailure {
             place.log.error(
                 "secrets or the vault's keys cannot be used; the old ones stay", [Fact(.reason, failure.sentence)])

@@ -46,7 +46,9 @@ struct Serving: Sendable {
         var sessions: MerchantSessions?
         do throws(StartFailure) {
             sessions = try MerchantSessions.open(in: place, vault: gateway.vault)
-            do throws(StoreFailure) { try await gateway.epoch.begin() } catch { throw StartFailure(error) }
+            do throws(StoreFailure) { try await gateway.epoch.begin() } catch {
+                throw StartFailure(error, at: gateway.location)
+            }
             // Before anybody can ask for a code whose answer an ended instance has kept.
             await gateway.redeem.adoptAbandoned()
             return try await Serving(place, gateway, sessions)
@@ -64,8 +66,10 @@ struct Serving: Sendable {
                 store: gateway.store, time: place.time,
                 configured: place.settings.auth.apiKeys.map { APIKey($0, now: place.time.now) }, sessions: sessions)
         } catch { throw StartFailure("\(error)", .storeOrKeys) }
-        try await Serving.hold(place.settings.auth.apiKeys, against: gateway.store)
-        do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
+        try await Serving.hold(place.settings.auth.apiKeys, against: gateway)
+        do throws(StoreFailure) { try await callers.reload() } catch {
+            throw StartFailure(error, at: gateway.location)
+        }
         let handler = GatewayAPI(
             callers: callers, limits: gateway.limits,
             proxies: TrustedProxies(place.settings.server.trustedProxies), calls: gateway.calls,
@@ -133,9 +137,11 @@ struct Serving: Sendable {
         }
     }
 
-    private static func hold(_ keys: [APIKeySettings], against store: any ConsentStore) async throws(StartFailure) {
+    private static func hold(_ keys: [APIKeySettings], against gateway: Gateway) async throws(StartFailure) {
         let stored: [APIKey]
-        do throws(StoreFailure) { stored = try await store.apiKeys() } catch { throw StartFailure(error) }
+        do throws(StoreFailure) { stored = try await gateway.store.apiKeys() } catch {
+            throw StartFailure(error, at: gateway.location)
+        }
         try KeyNames.hold(keys, against: stored.map(\.name))
     }
 
@@ -230,9 +236,11 @@ struct Serving: Sendable {
     /// Takes other keys from the configuration, known at once; none where one has the name of a key of the store.
     func takeKeys(_ keys: [APIKeySettings]) async {
         do throws(StartFailure) {
-            try await Serving.hold(keys, against: gateway.store)
+            try await Serving.hold(keys, against: gateway)
             callers.configure(keys.map { APIKey($0, now: place.time.now) })
-            do throws(StoreFailure) { try await callers.reload() } catch { throw StartFailure(error) }
+            do throws(StoreFailure) { try await callers.reload() } catch {
+                throw StartFailure(error, at: gateway.location)
+            }
             place.log.notice("the callers' keys were read again")
         } catch {
             place.log.error("the callers' keys are not taken; the old ones stay", [Fact(.reason, error.sentence)])

@@ -14,8 +14,6 @@ struct StartFailure: Error, Sendable {
         self.status = status
     }
 
-    init(_ failure: StoreFailure) { self.init("\(failure)", .storeOrKeys) }
-
     /// - Parameter location: of the store that could not be used.
     init(_ failure: StoreFailure, at location: StoreLocation) {
         self.init("store.url: \(location.shown): \(failure)", .storeOrKeys)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandLineEdge
+import ConsentStores
 import ConsentUseCases
 import Consents
 import NativeSystem
@@ -18,9 +19,7 @@ struct SweepCommand: Sendable {
     func run(of subject: Subject?, terminal: TerminalSink?, isInterrupted: @escaping @Sendable () -> Bool) async
         -> CommandOutput
     {
-        if let name = sweep.provider, gateway.directory.connection(named: name) == nil {
-            return .failure("there is no provider '\(name)' in the configuration", status: .usage)
-        }
+        if let name = sweep.provider, let output = gateway.refusal(of: name) { return output }
         let selection = RefreshSelection(
             subject: subject, provider: sweep.provider, isDueOnly: sweep.range == .due,
             includesFailing: sweep.includesFailing)
@@ -36,7 +35,7 @@ struct SweepCommand: Sendable {
             while let record = try await candidates.next() { records.append(record) }
             return SweepOutput.dryRun(records, json: json)
         } catch {
-            return .failure("the store is out of reach or busy", status: .storeOrKeys)
+            return gateway.output(of: error)
         }
     }
 
@@ -58,7 +57,8 @@ struct SweepCommand: Sendable {
             case .interrupted: .interrupted
             case .storeUnavailable: .storeUnavailable
             }
-        return SweepOutput.summary(report.consents.map(RefreshResult.init), early: early, json: json)
+        return SweepOutput.summary(
+            report.consents.map(RefreshResult.init), early: early, store: gateway.location.shown, json: json)
     }
 }
 

@@ -51,9 +51,12 @@ extension CommandTable {
     private static let serve = CommandEntry(
         words: ["serve"], summary: "the API and the admin listener, until SIGTERM or SIGINT",
         about: [
-            "Answers the API on `server.listen`, and health and readiness on `server.admin_listen`. "
-                + "SIGTERM or SIGINT drains: no new request is taken, those under way and what was sent to a provider "
-                + "are seen to their end, for `server.shutdown_grace` at most; a second signal ends at once.",
+            "Answers the API on `server.listen`, and health, readiness and metrics on `server.admin_listen`. "
+                + "By itself it does what `job` does, whenever it is due.",
+            "SIGTERM or SIGINT drains: no new request is taken, those under way and what was sent to a provider "
+                + "are seen to their end, for `server.shutdown_grace` at most; a second signal ends at once. SIGHUP "
+                + "reads certificates, the vault's keys, `auth.api_keys`, secrets and the log level again; other "
+                + "settings take a restart.",
             "With `--json`, one line of JSON on the standard output tells the addresses as soon as it is ready.",
         ])
 
@@ -97,9 +100,13 @@ extension CommandTable {
     private static let job = CommandEntry(
         words: ["job"], summary: "one pass of what waits, for cron, a timer or a CronJob",
         about: [
-            "Takes over the codes that ended processes left behind, and delivers the revocations that are due. "
-                + "It is safe to run beside `serve` and beside another `job`.",
-            "Due refreshes, pending profiles and retention are not part of it yet.",
+            "Does once what `serve` does by itself: takes over what ended processes left behind, refreshes the grants "
+                + "that are due, fetches the profiles that were not to be had, delivers the revocations that are due, "
+                + "lets go what `retention` does not keep any longer, and makes a checkpoint if the last is an hour "
+                + "old. It is safe to run beside `serve` and beside another `job`.",
+            "The first SIGINT or SIGTERM lets what is under way come to its end and begins nothing else; the second "
+                + "ends the program.",
+            "Exit status 1 if a refresh failed or a provider could not be asked for all that was due.",
         ],
         options: [
             OptionEntry(name: "--dry-run", summary: "say what waits; change nothing and call nobody")
@@ -140,6 +147,9 @@ extension CommandTable {
         words: ["check"], summary: "read configuration, secrets and store, and say what would fail",
         about: [
             "Reads the configuration, its secrets, the vault's keys and the store, and prints a line on each: `ok`, "
-                + "`warning` or `error`. Exit status 1 if there is an error."
+                + "`warning` or `error`. Where live consents are of a provider that is not configured, it says so. "
+                + "Exit status 1 if there is an error, 3 if the configuration cannot be read.",
+            "It goes out to each `issuer` for discovery and keys, as far as the configuration needs them, and for the "
+                + "keys of `auth.jwt`. Nothing else is asked of a provider: `provider test NAME` does that.",
         ])
 }

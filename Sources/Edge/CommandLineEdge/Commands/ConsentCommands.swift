@@ -11,7 +11,9 @@ extension CommandTable {
         options: [
             OptionEntry(
                 name: "--subject", value: "S", summary: "of this subject; - reads it from the standard input"),
-            OptionEntry(name: "--provider", value: "P", summary: "of this provider, by its name in the configuration"),
+            OptionEntry(
+                name: "--provider", value: "P",
+                summary: "of this provider, by its name; also of one that the configuration has no longer"),
             OptionEntry(
                 name: "--status", value: "STATUS",
                 summary: "one of " + ConsentStatus.allCases.map(\.rawValue).joined(separator: ", ")),

@@ -27,7 +27,7 @@ extension CommandTable {
         words: ["keys", "api", "create"], operands: "NAME", summary: "make a caller's key; it is printed once",
         about: [
             "Makes an API key, keeps its SHA-256 in the store and prints the key, this once. A running `serve` knows "
-                + "it within 5 seconds."
+                + "it within 5 seconds. A name is given once, also after its key was revoked."
         ],
         options: [
             OptionEntry(
@@ -50,6 +50,6 @@ extension CommandTable {
         words: ["keys", "api", "revoke"], operands: "NAME", summary: "end a caller's key",
         about: [
             "Ends a key of the store for good; its name stays taken. A running `serve` refuses it within 5 seconds. "
-                + "A key of `auth.api_keys` is ended in the configuration."
+                + "Once more changes nothing. A key of `auth.api_keys` is ended in the configuration."
         ])
 }

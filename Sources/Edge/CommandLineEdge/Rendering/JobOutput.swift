@@ -25,6 +25,8 @@ package struct JobPass: Sendable {
     /// Providers that could not be asked for all that was due.
     package var providersLeft: [String] = []
     package var early: EarlyEnd?
+    /// Where the store is, for people; nil where it is not known.
+    package var store: String?
 
     package init() {}
 
@@ -40,11 +42,14 @@ package struct JobPass: Sendable {
     fileprivate var sentence: String? {
         switch early {
         case .interrupted: "interrupted: the rest is the next pass's"
-        case .storeUnavailable: "the store is out of reach or busy: the rest is the next pass's"
+        case .storeUnavailable: storePlace(store) + "the store is out of reach or busy: the rest is the next pass's"
         case nil: nil
         }
     }
 }
+
+/// Begins a sentence with the place of the store, where it is known.
+func storePlace(_ store: String?) -> String { store.map { "store.url: \($0): " } ?? "" }
 
 /// `job`: what one pass did.
 package enum JobOutput {

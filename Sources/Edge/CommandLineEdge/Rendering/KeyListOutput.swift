@@ -152,8 +152,13 @@ package enum KeyListOutput {
                 + "'serve' SIGHUP", status: .partlyDone)
     }
 
-    /// There is no such key, or it was revoked before.
-    package static func notRevoked(_ name: String) -> CommandOutput {
-        .failure("the store has no key '\(name)' that could be revoked", status: .partlyDone)
+    /// Nothing was to be done.
+    package static func revokedBefore(_ name: String, at: Instant, json: Bool) -> CommandOutput {
+        if json { return revoked(name, json: true) }
+        return CommandOutput(text: "The key '\(Printable.text(name))' is revoked already, since \(at.text).\n")
+    }
+
+    package static func notThere(_ name: String) -> CommandOutput {
+        .failure("the store has no key '\(name)'; 'keys api list' names those that it has", status: .partlyDone)
     }
 }

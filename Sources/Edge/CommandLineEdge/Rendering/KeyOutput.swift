@@ -39,6 +39,13 @@ package enum KeyOutput {
         .failure("there is a key named '\(name)' already", status: .partlyDone)
     }
 
+    /// The name was that of a key that is revoked.
+    package static func nameRevoked(_ name: String, at: Instant) -> CommandOutput {
+        .failure(
+            "the key '\(name)' was revoked \(at.text), and a name is not used again, for events tell callers by it: "
+                + "take another one", status: .partlyDone)
+    }
+
     /// A key of the configuration has the name; a second one could not be told from it.
     /// - Parameter place: file, line and key path.
     package static func nameConfigured(_ name: String, at place: String) -> CommandOutput {

@@ -21,11 +21,19 @@ package struct ProviderSheet: Sendable, Equatable {
         package var value: String?
         /// What it means, for people, that nothing is said.
         package var consequence: String?
+        /// Where it comes from, for people, as nothing is said here.
+        package var elsewhere: String?
 
         package init(_ name: String, _ value: String?, none consequence: String? = nil) {
             self.name = name
             self.value = value
             self.consequence = value == nil ? consequence : nil
+        }
+
+        /// A setting that is told by somebody else.
+        package init(_ name: String, elsewhere: String) {
+            self.name = name
+            self.elsewhere = elsewhere
         }
     }
 
@@ -88,7 +96,8 @@ package enum ProviderOutput {
         var text = "\(Printable.text(sheet.name)): \(Printable.text(sheet.title))\n"
         text += TextTable.text(
             sheet.facts.map { fact in
-                [fact.name, fact.value ?? "none" + (fact.consequence.map { ": " + $0 } ?? "")]
+                let absence = fact.elsewhere ?? "none" + (fact.consequence.map { ": " + $0 } ?? "")
+                return [fact.name, Printable.text(fact.value ?? absence)]
             }, indent: 2)
         text += refusals("A refused code means, by the first line that fits:", sheet.codeRefusals)
         text += refusals("A refused refresh means, by the first line that fits:", sheet.refreshRefusals)

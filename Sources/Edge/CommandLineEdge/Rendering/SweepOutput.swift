@@ -11,7 +11,10 @@ package enum SweepOutput {
     }
 
     /// What `refresh ID…` prints; where the sweep ended early, a sentence on that for the standard error.
-    package static func summary(_ results: [RefreshResult], early: EarlyEnd?, json: Bool) -> CommandOutput {
+    /// - Parameter store: where it is, for people.
+    package static func summary(_ results: [RefreshResult], early: EarlyEnd?, store: String? = nil, json: Bool)
+        -> CommandOutput
+    {
         var output = RefreshOutput.summary(results, json: json)
         switch early {
         case nil: break
@@ -24,7 +27,8 @@ package enum SweepOutput {
         case .storeUnavailable:
             output.errors =
                 CommandOutput.failure(
-                    "the store is out of reach or busy: the consents that are not listed were not begun",
+                    storePlace(store)
+                        + "the store is out of reach or busy: the consents that are not listed were not begun",
                     status: .storeOrKeys
                 ).errors
             output.status = results.isEmpty || output.status == .storeOrKeys ? .storeOrKeys : .partlyDone

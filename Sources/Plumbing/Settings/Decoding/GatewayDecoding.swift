@@ -155,9 +155,12 @@ extension SectionReader {
     /// One secret at `one`, or a list at `many` while it is being changed; both at once are an error.
     mutating func oneOrMoreSecrets(_ one: String, _ many: String) -> [SettingsSecret] {
         let single = secret(one, literals: .warned)
+        let before = context.errors.count
         let several = secrets(many)
+        // Of entries that could not be had each has its own error.
+        let isWanting = context.errors.count > before
         if has(one), has(many) { fail(many, "stands beside \(one); keep one of the two") }
-        if let several, several.isEmpty { fail(many, "must not be an empty list") }
+        if let several, several.isEmpty, !isWanting { fail(many, "must not be an empty list") }
         if has(many), !isInFile(many) {
             fail(many, "is not in the file; variables override the entries of a list that is there")
         }

@@ -68,7 +68,9 @@ extension ProviderSettings {
         }
         guard idTokenAlgorithms.contains("HS256") else { return }
         let isShort = client.secrets.contains { $0.reveal().utf8.count < 32 }
-        if section.context.readsSecrets, client.secrets.isEmpty || isShort {
+        // One that could not be had has its own error.
+        let isMissing = !section.has("client_secret") && !section.has("client_secrets")
+        if section.context.readsSecrets, isMissing || isShort {
             section.fail("id_token_algorithms", "HS256 needs a client secret of at least 32 bytes")
         }
     }

@@ -22,6 +22,20 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
     }
 
+    @Test("what is no file is not replaced by one: a pipe, a folder, a device behind a link")
+    func noFile() throws {
+        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
+        try makeFolder(at: folder + "/folder", permissions: 0o700)
+        #expect(symlink("/dev/null", folder + "/device") == 0)
+        for name in ["pipe", "folder", "device"] {
+            #expect(throws: FileWritingFailure.exists) {
+                try replaceFile([1], at: "\(folder)/\(name)", permissions: 0o600)
+            }
+        }
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder)) == ["pipe", "folder", "device"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/device") == "/dev/null")
+    }
+
     @Test("of many that make one file at the same time one succeeds")
     func creating() async throws {
         let path = folder + "/once"

@@ -85,13 +85,17 @@ struct DueRefreshTests {
         let plain = try await store.keepConsent(consent(due: 20)).id
         let ending = try await store.keepConsent(consent(due: 30, end: 8000)).id
         let first = try await store.keepConsent(consent(due: 5)).id
-        func due(besides underWay: Set<ConsentID>, limit: Int) async throws -> [RefreshableGrant] {
+        func due(besides underWay: Set<ConsentID>, behind skipped: Int = 0, limit: Int) async throws
+            -> [RefreshableGrant]
+        {
             try await store.dueGrants(
-                of: Make.provider, policy: Make.policy, besides: underWay, at: late, limit: limit)
+                of: Make.provider, policy: Make.policy, besides: underWay, behind: skipped, at: late, limit: limit)
         }
         let all = try await due(besides: [], limit: 100)
         #expect(all.map(\.id) == [ending, first, plain])
         #expect(try await due(besides: [ending, first], limit: 1).map(\.id) == [plain])
+        #expect(try await due(besides: [], behind: 1, limit: 100).map(\.id) == [ending, plain])
+        #expect(try await due(besides: [ending], behind: 3, limit: 100).isEmpty)
         for grant in all {
             let stored = try #require(try await store.consent(grant.id))
             let record = stored.record

@@ -21,7 +21,7 @@ struct SideBySideTests {
         var claimed: [ConsentID] = []
         while true {
             let page = try await store.dueGrants(
-                of: Make.provider, policy: Make.policy, besides: [], at: late, limit: 10)
+                of: Make.provider, policy: Make.policy, besides: [], behind: 0, at: late, limit: 10)
             if page.isEmpty { return claimed }
             for grant in page {
                 let attempt = Make.attempt()

@@ -18,7 +18,8 @@ extension SQLStore: DueRefreshes {
     }
 
     package func dueGrants(
-        of provider: ProviderKey, policy: RefreshPolicy, besides underWay: Set<ConsentID>, at now: Instant, limit: Int
+        of provider: ProviderKey, policy: RefreshPolicy, besides underWay: Set<ConsentID>, behind skipped: Int,
+        at now: Instant, limit: Int
     ) async throws(StoreFailure) -> [RefreshableGrant] {
         try await readers.read { connection throws(SQLError) in
             let looked = max(0, limit) + underWay.count
@@ -29,7 +30,7 @@ extension SQLStore: DueRefreshes {
                 + ending(of: provider, policy, at: now, limit: looked, in: connection)
             try read(first, besides: &known, into: &found, in: connection)
             let rows = try connection.prepare(DueQueries.dueGrants)
-            try rows.bind(provider.name, now, provider.environmentColumn, looked)
+            try rows.bind(provider.name, now, provider.environmentColumn, looked, max(0, skipped))
             // Those that are under way stand among them, mostly few: what lies behind the wanted ones is not read.
             var wanted = limit
             while wanted > 0, try rows.step() {
@@ -179,7 +180,7 @@ enum DueQueries {
         WHERE provider = ? AND due_at IS NOT NULL AND due_at <= ? AND environment = ? ORDER BY consents.due_at LIMIT ?
         """
     static let due = SQLQuery("SELECT \(columns) \(alongDue)")
-    static let dueGrants = SQLQuery("SELECT id, \(RefreshableRows.columns) \(alongDue)")
+    static let dueGrants = SQLQuery("SELECT id, \(RefreshableRows.columns) \(alongDue) OFFSET ?")
     /// Those whose refresh token is told to end soonest: due no later than half of its life, they may stand far behind
     /// in a long row of others.
     static let ending = SQLQuery(

@@ -63,9 +63,28 @@ final class RefreshPass: Sendable {
         var underWay: Set<ConsentID> = []
         /// Those that were passed over: where somebody holds a grant's row for long, it stays what is due first.
         private(set) var setAside: Set<ConsentID> = []
+        /// How many have ended since the last page was read, and how many of them somebody else had.
+        private var ends = 0
+        private var passedOver = 0
+        /// Whether others work on the same backlog, so that each keeps to a part of its own.
+        private var isShared = false
+
+        init(isProbing: Bool) { self.isProbing = isProbing }
+
+        /// - Returns: whether another part of the backlog than its beginning is to be taken.
+        mutating func beginPage() -> Bool {
+            if passedOver * 4 > ends { isShared = true }
+            (ends, passedOver) = (0, 0)
+            return isShared
+        }
+
+        /// The backlog has no other parts.
+        mutating func reachedEnd() { isShared = false }
 
         mutating func take(_ ended: Ended) {
             underWay.remove(ended.id)
+            ends += 1
+            if ended.verdict == .passedOver { passedOver += 1 }
             switch ended.verdict {
             case .passedOver:
                 if setAside.count < RefreshPass.mostSetAside { setAside.insert(ended.id) }
@@ -114,7 +133,7 @@ final class RefreshPass: Sendable {
                 if let until = await conditions.blockedUntil(facts.key) {
                     return .blocked(for: time.now.duration(to: until))
                 }
-                do throws(StoreFailure) { page = try await nextPage(course) } catch { return told(error) }
+                do throws(StoreFailure) { page = try await nextPage(&course) } catch { return told(error) }
                 if page.isEmpty {
                     guard let ended = await group.next() else { return await idle(course) }
                     course.take(ended)
@@ -136,11 +155,25 @@ final class RefreshPass: Sendable {
         return .more
     }
 
-    private func nextPage(_ course: Course) async throws(StoreFailure) -> ArraySlice<RefreshableGrant> {
-        try await store.dueGrants(
-            of: facts.key, policy: facts.policy, besides: course.underWay.union(course.setAside), at: time.now,
-            limit: course.isProbing ? 1 : 2 * share)[...]
+    private func nextPage(_ course: inout Course) async throws(StoreFailure) -> ArraySlice<RefreshableGrant> {
+        if course.beginPage() {
+            let page = try await page(course, behind: part * 2 * share)
+            if !page.isEmpty { return page }
+            course.reachedEnd()
+        }
+        return try await page(course, behind: 0)
     }
+
+    private func page(_ course: Course, behind skipped: Int) async throws(StoreFailure)
+        -> ArraySlice<RefreshableGrant>
+    {
+        try await store.dueGrants(
+            of: facts.key, policy: facts.policy, besides: course.underWay.union(course.setAside), behind: skipped,
+            at: time.now, limit: course.isProbing ? 1 : 2 * share)[...]
+    }
+
+    /// One of eight, another each time, and seldom that of another process: their clocks do not go by the same nanosecond.
+    private var part: Int { Int((time.monotonic.components.attoseconds / 1_000_000_000) % 8) }
 
     private func idle(_ course: Course) async -> PassEnd {
         do throws(StoreFailure) {

@@ -49,8 +49,10 @@ package func createFile(_ bytes: [UInt8], at path: String, permissions: UInt32) 
 
 /// Puts a file in the place of another, or where there was none: readers see all of the old one or all of the new.
 /// - Parameter permissions: exactly these, whatever the umask, such as `0o600`.
-/// - Throws: ``FileWritingFailure``, never `exists`.
+/// - Throws: ``FileWritingFailure``; `exists` for what is no file, such as `/dev/null`: a file would take its place.
 package func replaceFile(_ bytes: [UInt8], at path: String, permissions: UInt32) throws(FileWritingFailure) {
+    var status = stat()
+    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { throw .exists }
     try placeFile(bytes, at: path, permissions: permissions) { temporary, path in
         unsafe rename(temporary, path) == 0 ? 0 : errno
     }

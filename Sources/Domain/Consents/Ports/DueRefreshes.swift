@@ -11,9 +11,12 @@ package protocol DueRefreshes: Sendable {
     func dueRefreshes(of provider: ProviderKey, policy: RefreshPolicy, at now: Instant, limit: Int)
         async throws(StoreFailure) -> [DueRefresh]
     /// The same, each with what its refresh has to know: read at once, they are not read again one by one.
-    /// - Parameter underWay: those that are left out.
+    /// - Parameters:
+    ///   - underWay: those that are left out.
+    ///   - skipped: how many of those that are due longest are left to others; of those that go first none is.
     func dueGrants(
-        of provider: ProviderKey, policy: RefreshPolicy, besides underWay: Set<ConsentID>, at now: Instant, limit: Int
+        of provider: ProviderKey, policy: RefreshPolicy, besides underWay: Set<ConsentID>, behind skipped: Int,
+        at now: Instant, limit: Int
     ) async throws(StoreFailure) -> [RefreshableGrant]
     /// When the next of a provider's grants is due, or was; nil where none ever will be.
     func nextDue(of provider: ProviderKey) async throws(StoreFailure) -> Instant?

@@ -241,11 +241,15 @@ class Ledger:
             return "lost"
 
     def may_be_ambiguous(self, family, now):
-        """Whether an answer that nobody can have now had brought this family's last token."""
-        if self.kind != "forbidden":
-            return False
+        """Whether an answer that nobody can have now had brought this family's last token; where the provider allows a
+        retry, whether the answer to that one is lost too."""
         taken = [one for one in self.by_family.get(family, []) if one.status == 200]
-        return bool(taken) and not taken[-1].is_received(now)
+        if self.kind == "static" or not taken or taken[-1].is_received(now):
+            return False
+        if self.kind == "forbidden":
+            return True
+        of_last = [one for one in taken if one.token == taken[-1].token]
+        return len(of_last) > 1 and not any(one.is_received(now) for one in of_last)
 
     def revoked(self):
         """Families that the provider ended, and that no lost answer explains."""
@@ -324,6 +328,9 @@ def check_itself():
         "a loss where a retry is allowed": len(play(
             "grace", (10, None, 10.1, 200, new, False), verdict=("reauthorization_required", "ambiguous_rotation")
         ).lost) == 1,
+        "a loss where the retry was lost too": not play(
+            "grace", (10, None, 10.1, 200, new, False), (20, None, 20.1, 200, new, False),
+            verdict=("reauthorization_required", "ambiguous_rotation")).lost,
         "a loss by another name": len(play(
             "forbidden", (10, None, 10.1, 200, new, False), verdict=("reauthorization_required", "provider_rejected")
         ).lost) == 1,

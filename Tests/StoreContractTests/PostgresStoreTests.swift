@@ -48,7 +48,8 @@ struct PostgresStoreTests {
             return lines.joined(separator: "\n")
         }
         let plans = [
-            try plan(DueQueries.due, "'p'", "9", "'e'", "10"), try plan(DueQueries.dueGrants, "'p'", "9", "'e'", "10", "0"),
+            try plan(DueQueries.due, "'p'", "9", "'e'", "10"),
+            try plan(DueQueries.dueGrants, "'p'", "9", "'e'", "10", "0"),
             try plan(DueQueries.next, "'p'"), try plan(DueQueries.tally, "8", "'p'", "9", "10"),
             try plan(DueQueries.farAhead, "'p'", "9", "10", "'e'"),
             try plan(DueQueries.ending, "'p'", "9", "10", "9", "'e'", "10"),

@@ -70,7 +70,7 @@ struct ConcurrencyTests {
     @Test("a loop that is busy begins no more than 64 requests, and another when one has ended")
     func waitsWhileBusy() async throws {
         let held = HeldRequests()
-        try await RunningServer.use(handler: held.handler) { running in
+        try await RunningServer.use(limits: .patient, handler: held.handler) { running in
             let occupation = Occupation(of: running.loops.loops[0])
             let first = try running.connect()
             try first.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -85,6 +85,20 @@ struct ConcurrencyTests {
             #expect(held.begun == 65)
             occupation.end()
             try await until { held.begun == 100 }
+            held.gate.open()
+            for connection in connections { #expect(try await connection.readAnswer().hasPrefix("HTTP/1.1 200 ")) }
+        }
+    }
+
+    @Test("a request does not wait for a busy loop for longer than a second, though none of those before it ends")
+    func patience() async throws {
+        let held = HeldRequests()
+        try await RunningServer.use(handler: held.handler) { running in
+            let occupation = Occupation(of: running.loops.loops[0])
+            let connections = try running.send(100)
+            try await until { held.begun == 64 }
+            try await until { held.begun == 100 }
+            occupation.end()
             held.gate.open()
             for connection in connections { #expect(try await connection.readAnswer().hasPrefix("HTTP/1.1 200 ")) }
         }
@@ -109,7 +123,7 @@ struct ConcurrencyTests {
     @Test("a request that has not begun when the server stops is told so")
     func stopsBeforeBegin() async throws {
         let held = HeldRequests()
-        try await RunningServer.use(handler: held.handler) { running in
+        try await RunningServer.use(limits: .patient, handler: held.handler) { running in
             let occupation = Occupation(of: running.loops.loops[0])
             let connections = try running.send(80)
             try await until { running.server.openRequests == 80 }
@@ -241,5 +255,14 @@ extension RunningServer {
             try connection.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n")
             return connection
         }
+    }
+}
+
+extension HTTPServerOptions.Limits {
+    /// A request waits for a busy loop for as long as a test takes.
+    fileprivate static var patient: Self {
+        var limits = RunningServer.limits
+        limits.startPatience = .seconds(600)
+        return limits
     }
 }

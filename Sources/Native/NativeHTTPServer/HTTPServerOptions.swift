@@ -24,6 +24,8 @@ package struct HTTPServerOptions: Sendable {
         package var bodyTimeout: Duration
         /// From an answer to the next request's first line, and how long a peer may take to receive an answer.
         package var idleTimeout: Duration
+        /// For how long a request that has come waits at most for a loop that is busy (``StartQueue``).
+        package var startPatience = Duration.seconds(1)
 
         package init(
             bodyBytes: Int, headBytes: Int, connections: Int,

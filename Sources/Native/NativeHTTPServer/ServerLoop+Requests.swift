@@ -115,7 +115,7 @@ extension ServerLoop {
         }
     }
 
-    private func begin(_ connection: HTTPConnection) {
+    func begin(_ connection: HTTPConnection) {
         guard let head = connection.head else { return }
         hasBegun = true
         let request = HTTPRequest(head: head, body: connection.body)

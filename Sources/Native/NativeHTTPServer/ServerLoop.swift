@@ -34,7 +34,7 @@ import NativeSystem
     var hasBegun = false
     var hasQueued = false
     /// What is under way, and what waits to begin.
-    var starts = StartQueue()
+    var starts: StartQueue
     var isSpareTimeAsked = false
 
     init(
@@ -46,6 +46,7 @@ import NativeSystem
         self.limits = limits
         self.counters = counters
         self.identity = identity
+        starts = StartQueue(patience: limits.startPatience)
         let shortest = min(limits.headTimeout, limits.bodyTimeout, limits.idleTimeout)
         sweepInterval = max(.milliseconds(5), min(.milliseconds(250), shortest / 8))
     }
@@ -244,6 +245,7 @@ import NativeSystem
     /// One pass over all connections instead of a timer for each: requests then set deadlines at no cost.
     private func sweepDeadlines() {
         let now = MonotonicInstant.now()
+        while let overdue = starts.overdue(at: now) { begin(overdue) }
         for connection in connections {
             guard connection.deadline <= now else {
                 if isStuck(connection) { refuse(connection, .badRequest(.chunk)) }

@@ -105,7 +105,8 @@ struct RestoreTests {
         let restore = gateway.serving.gateway.restore
         let report = try await restore()
         #expect(report.isBehind && report.missing.map(\.id.description) == [withdrawn])
-        let accepted = try await restore.accept(caller: CallerIdentity(name: "command line", requestID: nil))
+        let accepted = try await restore.accept(
+            report, caller: CallerIdentity(name: "command line", requestID: nil))
         #expect(accepted.failed.isEmpty && accepted.withdrawn.map(\.description) == [withdrawn])
         // What the next step of the clock would find.
         try await gateway.serving.gateway.epoch.begin()

@@ -15,10 +15,11 @@ enum RestoreCommands {
     static func accept(_ gateway: Gateway, json: Bool) async -> CommandOutput {
         do throws(CheckRestore.Failure) {
             // An acceptance has each grant tried once: not where there is nothing to accept.
-            let found = RestoreFindings(try await gateway.restore())
+            let report = try await gateway.restore()
+            let found = RestoreFindings(report)
             if found.isInOrder { return RestoreOutput.report(found, json: json) }
             let accepted = try await gateway.restore.accept(
-                caller: CallerIdentity(name: "command line", requestID: nil))
+                report, caller: CallerIdentity(name: "command line", requestID: nil))
             return RestoreOutput.accepted(
                 accepted.epoch, withdrawn: accepted.withdrawn, failed: accepted.failed, json: json)
         } catch { return failure(error) }

@@ -31,7 +31,8 @@ package final class RefreshConsent: Sendable {
 
     /// Joins a refresh of the same grant that is under way; waits for the provider's `total`.
     /// - Throws: `notFound`; `consentEnded` and `reauthorizationRequired` where the grant is gone; `refreshPending`
-    ///   where the answer is still awaited; `providerMisconfigured`, `providerUnavailable`, `storeUnavailable`.
+    ///   where the answer is still awaited; `heldBack` where nothing may be sent yet;
+    ///   `providerAbsent`, `providerMisconfigured`, `providerUnavailable`, `storeUnavailable`.
     package func callAsFunction(_ id: ConsentID, caller: CallerIdentity) async throws(ConsentFailure)
         -> OpenedConsent
     {

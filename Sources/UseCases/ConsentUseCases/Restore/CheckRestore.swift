@@ -91,8 +91,8 @@ package final class CheckRestore: Sendable {
 
     /// Withdraws again, then begins a new incarnation. Where a withdrawal fails none is begun; where the state folder takes
     /// no note, the store goes on being behind it. Either is mended by running it again.
-    package func accept(caller: CallerIdentity) async throws(Failure) -> AcceptedRestore {
-        let report = try await self()
+    /// - Parameter report: what was found just now.
+    package func accept(_ report: RestoreReport, caller: CallerIdentity) async throws(Failure) -> AcceptedRestore {
         let now = time.now
         let number = max(report.store?.epoch.number ?? 0, report.noted?.epoch.number ?? 0) + 1
         var accepted = AcceptedRestore(
